@@ -1,0 +1,1 @@
+"""Everview: incremental materialized views for Apache Spark and Delta Lake."""

@@ -1,0 +1,1 @@
+"""Sessions, change capture, execution and state; the only place that knows pyspark and delta."""
