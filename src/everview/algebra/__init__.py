@@ -1,0 +1,1 @@
+"""Relations, columns, scalars and predicates: frozen values, checked when built."""

@@ -1,0 +1,148 @@
+"""Scalar expressions: what the engine must understand, and verbatim text for all the rest.
+
+Maintenance reasons about few forms (columns, literals, comparisons, AND). Every other
+expression is carried as the user wrote it, cut where its columns stand, so that no Spark
+function is out of reach and none changes its meaning on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from everview.algebra.columns import Column
+
+
+@dataclass(frozen=True)
+class ColumnRef:
+    """The value of a column."""
+
+    column: Column
+
+    def __str__(self) -> str:
+        return str(self.column)
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A constant, as SQL text: `1`, `'x'`, `DATE '2024-01-31'`."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Compare:
+    """`left op right`, op one of = <=> <> < <= > >=; three-valued as in SQL."""
+
+    op: str
+    left: Scalar
+    right: Scalar
+
+    OPS = ("=", "<=>", "<>", "<", "<=", ">", ">=")
+
+    def __post_init__(self) -> None:
+        if self.op not in self.OPS:
+            raise ValueError(f"not a comparison: {self.op}")
+
+    def __str__(self) -> str:
+        return f"{_operand(self.left)} {self.op} {_operand(self.right)}"
+
+
+@dataclass(frozen=True)
+class And:
+    """A conjunction of two or more conditions, none of which is itself an `And`."""
+
+    operands: tuple[Scalar, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.operands) < 2 or any(isinstance(o, And) for o in self.operands):
+            raise ValueError("And needs two or more operands that are no And; use conjunction()")
+
+    def __str__(self) -> str:
+        return " AND ".join(_operand(o) for o in self.operands)
+
+
+@dataclass(frozen=True)
+class Verbatim:
+    """Text the engine does not look into, with a scalar wherever a column stood."""
+
+    parts: tuple[str | Scalar, ...]
+
+    def __str__(self) -> str:
+        return "".join(p if isinstance(p, str) else _operand(p) for p in self.parts)
+
+
+Scalar = ColumnRef | Literal | Compare | And | Verbatim
+
+TRUE = Literal("TRUE")
+
+
+def _operand(scalar: Scalar) -> str:
+    """A scalar as part of a larger one: in parentheses unless it is a single word."""
+    return str(scalar) if isinstance(scalar, ColumnRef | Literal) else f"({scalar})"
+
+
+def children(scalar: Scalar) -> tuple[Scalar, ...]:
+    """The scalars directly below one."""
+    match scalar:
+        case ColumnRef() | Literal():
+            return ()
+        case Compare(_, left, right):
+            return (left, right)
+        case And(operands):
+            return operands
+        case Verbatim(parts):
+            return tuple(p for p in parts if not isinstance(p, str))
+
+
+def columns_of(scalar: Scalar) -> frozenset[Column]:
+    """Every column a scalar reads."""
+    return frozenset(_walk_columns(scalar))
+
+
+def _walk_columns(scalar: Scalar) -> Iterator[Column]:
+    if isinstance(scalar, ColumnRef):
+        yield scalar.column
+    for child in children(scalar):
+        yield from _walk_columns(child)
+
+
+def substitute(scalar: Scalar, value: Callable[[Column], Scalar]) -> Scalar:
+    """The scalar with every column replaced by what `value` gives for it."""
+    match scalar:
+        case ColumnRef(column):
+            return value(column)
+        case Literal():
+            return scalar
+        case Compare(op, left, right):
+            return Compare(op, substitute(left, value), substitute(right, value))
+        case And(operands):
+            return conjunction(*(substitute(o, value) for o in operands))
+        case Verbatim(parts):
+            return Verbatim(tuple(p if isinstance(p, str) else substitute(p, value) for p in parts))
+
+
+def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:
+    """The conditions a condition is the AND of; none for TRUE."""
+    if isinstance(scalar, And):
+        return scalar.operands
+    return () if scalar == TRUE else (scalar,)
+
+
+def conjunction(*scalars: Scalar) -> Scalar:
+    """The AND of any number of conditions, each once, in order; TRUE for none."""
+    flat = tuple(dict.fromkeys(c for s in scalars for c in conjuncts(s)))
+    if len(flat) > 1:
+        return And(flat)
+    return flat[0] if flat else TRUE
+
+
+def equated_columns(scalar: Scalar) -> tuple[Column, Column] | None:
+    """The two columns of a condition `a = b`, or None if it is no such condition."""
+    match scalar:
+        case Compare("=", ColumnRef(left), ColumnRef(right)):
+            return left, right
+    return None
