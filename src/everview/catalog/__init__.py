@@ -1,0 +1,1 @@
+"""Tables, keys and foreign keys, and how far each is trusted."""

@@ -1,0 +1,86 @@
+"""Keys and foreign keys as a user declares them, and the text in which a table keeps them.
+
+A table keeps each constraint as a property `everview.constraint.<name>`, whose value is the
+constraint as SQL, so that Spark's own DESCRIBE EXTENDED shows it. `everview.sql` reads it back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from everview.catalog.names import Name, plain
+
+PROPERTY_PREFIX = "everview.constraint."
+
+
+@dataclass(frozen=True)
+class PrimaryKey:
+    """No two rows agree on `columns`, and none of them is NULL."""
+
+    name: str
+    columns: tuple[str, ...]
+    rely: bool
+
+    def __post_init__(self) -> None:
+        _check_columns(self.columns)
+
+
+@dataclass(frozen=True)
+class Unique:
+    """No two rows agree on `columns` where none of them is NULL."""
+
+    name: str
+    columns: tuple[str, ...]
+    rely: bool
+
+    def __post_init__(self) -> None:
+        _check_columns(self.columns)
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """Each row whose `columns` are not NULL has a row in `target` that agrees with it.
+
+    Without `target_columns` the primary key of `target` is meant.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    target: Name
+    target_columns: tuple[str, ...]
+    rely: bool
+
+    def __post_init__(self) -> None:
+        _check_columns(self.columns)
+        if self.target_columns:
+            _check_columns(self.target_columns)
+            if len(self.columns) != len(self.target_columns):
+                raise ValueError("a foreign key has as many columns as it refers to")
+
+
+Constraint = PrimaryKey | Unique | ForeignKey
+
+
+def to_sql(constraint: Constraint) -> str:
+    """The constraint as SQL, without its name: `PRIMARY KEY (o_orderkey) NOT ENFORCED RELY`."""
+    trust = "NOT ENFORCED RELY" if constraint.rely else "NOT ENFORCED NORELY"
+    columns = _in_brackets(constraint.columns)
+    match constraint:
+        case PrimaryKey():
+            return f"PRIMARY KEY {columns} {trust}"
+        case Unique():
+            return f"UNIQUE {columns} {trust}"
+        case ForeignKey(target=target, target_columns=target_columns):
+            referred = f"{target} {_in_brackets(target_columns)}" if target_columns else target
+            return f"FOREIGN KEY {columns} REFERENCES {referred} {trust}"
+
+
+def _in_brackets(columns: tuple[str, ...]) -> str:
+    return f"({', '.join(plain(column) for column in columns)})"
+
+
+def _check_columns(columns: tuple[str, ...]) -> None:
+    if not columns:
+        raise ValueError("a constraint needs at least one column")
+    if len({column.lower() for column in columns}) < len(columns):
+        raise ValueError("a constraint names each column once")

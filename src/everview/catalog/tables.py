@@ -1,0 +1,47 @@
+"""Tables as the engine knows them: columns with Spark's types, and what is declared of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from everview.catalog.constraints import Constraint, ForeignKey, PrimaryKey, Unique
+from everview.catalog.names import Name
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of a table: its name as spelled there, Spark's type, whether NULL can occur."""
+
+    name: str
+    type: str
+    nullable: bool = True
+
+
+@dataclass(frozen=True)
+class Table:
+    """A base table: its full name, its columns in order, its declared constraints."""
+
+    name: Name
+    fields: tuple[Field, ...]
+    constraints: tuple[Constraint, ...] = ()
+    unsupported: str = ""
+    """Why it cannot be the source of a view; empty if it can."""
+
+    def field(self, name: str) -> Field | None:
+        """The column of that name; Spark's names do not distinguish case."""
+        return next((f for f in self.fields if f.name.lower() == name.lower()), None)
+
+    @property
+    def keys(self) -> tuple[PrimaryKey | Unique, ...]:
+        """The declared keys, primary key first."""
+        keys = [c for c in self.constraints if isinstance(c, PrimaryKey | Unique)]
+        return tuple(sorted(keys, key=lambda c: (isinstance(c, Unique), c.name)))
+
+    @property
+    def foreign_keys(self) -> tuple[ForeignKey, ...]:
+        return tuple(c for c in self.constraints if isinstance(c, ForeignKey))
+
+
+FindTable = Callable[[Name], Table | None]
+"""Looks a name up as a statement writes it; None if there is no such table."""

@@ -1,0 +1,74 @@
+"""What was understood of a view's query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from everview.algebra.relations import Relation
+from everview.catalog.names import Name
+from everview.catalog.tables import Table
+from everview.errors import Problem, Span
+
+
+@dataclass(frozen=True)
+class TableUse:
+    """A place in the query where a base table is named."""
+
+    table: Table
+    span: Span
+
+
+@dataclass(frozen=True)
+class Call:
+    """A place in the query where a function is called; `args` is whether it has any."""
+
+    name: str
+    span: Span
+    has_arguments: bool
+
+
+@dataclass(frozen=True)
+class Star:
+    """A `*` in the query and the columns it meant when the view was created."""
+
+    span: Span
+    columns_sql: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A query as text and as algebra.
+
+    `relation` is None if the algebra cannot express the query; `problems` says why, every
+    reason at once. The text can still be recomputed in full.
+    """
+
+    text: str
+    relation: Relation | None
+    problems: tuple[Problem, ...]
+    notices: tuple[str, ...]
+    uses: tuple[TableUse, ...]
+    calls: tuple[Call, ...]
+    stars: tuple[Star, ...]
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The base tables, each once, in the order of their first use."""
+        return tuple({use.table.name: use.table for use in self.uses}.values())
+
+    def frozen_text(self) -> str:
+        """The query with every `*` spelled out and every table by its full name."""
+        return self.pinned_text({})
+
+    def pinned_text(self, versions: Mapping[Name, int]) -> str:
+        """The query with tables pinned to versions, `*` spelled out."""
+        edits = [(star.span, star.columns_sql) for star in self.stars]
+        for use in self.uses:
+            name, version = use.table.name, versions.get(use.table.name)
+            pin = "" if version is None else f" VERSION AS OF {version}"
+            edits.append((use.span, f"{name.quoted()}{pin}"))
+        text = self.text
+        for span, new in sorted(edits, key=lambda e: e[0].start, reverse=True):
+            text = text[: span.start] + new + text[span.end :]
+        return text
