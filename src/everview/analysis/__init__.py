@@ -1,0 +1,1 @@
+"""Facts about a view, one per file, each with its reason."""

@@ -1,0 +1,181 @@
+"""Bound columns and keys of a view (Ceri and Widom 1991, section 4).
+
+A column is *bound* by a set of columns if rows that agree on the set agree on the column.
+Starting from a set, columns become bound
+
+1. by a condition `a = constant`;
+2. by a condition `a = b`, if the other side is bound and both have one type;
+3. by a key: if all columns of a key of a table reference are bound, so are all its columns;
+4. by computation: an output of a projection, if everything it is computed from is bound, and
+   the other way round if it is a plain column.
+
+A set of columns is a key of the view if it binds a key of every table reference: then no two
+rows of the view agree on it, and duplicates cannot arise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from everview.algebra.columns import Column
+from everview.algebra.relations import (
+    Filter,
+    Join,
+    Project,
+    Relation,
+    Scan,
+    Union,
+    inputs_of,
+    scans,
+)
+from everview.algebra.scalars import (
+    ColumnRef,
+    Compare,
+    Literal,
+    Scalar,
+    columns_of,
+    conjuncts,
+    equated_columns,
+)
+from everview.catalog.constraints import PrimaryKey, Unique
+from everview.catalog.tables import Table
+
+_EXACT_TYPES = ("tinyint", "smallint", "int", "bigint", "date", "string", "boolean")
+
+
+@dataclass(frozen=True)
+class Key:
+    """Columns on which no two rows agree, and the declarations that say so."""
+
+    columns: tuple[Column, ...]
+    because: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _TableKey:
+    columns: frozenset[Column]
+    because: str
+
+
+class BoundColumns:
+    """The facts of one relation from which bound columns follow."""
+
+    def __init__(self, relation: Relation, tables: Mapping[str, Table]) -> None:
+        self._scans = tuple(scans(relation))
+        self._tables = tables
+        self._types = {
+            Column(s.ref, f.name): f.type for s in self._scans for f in tables[s.table].fields
+        }
+        self._keys = {s.ref: _declared_keys(s, tables[s.table]) for s in self._scans}
+        self._conditions: list[Scalar] = []
+        self._outputs: list[tuple[Column, Scalar]] = []
+        self._has_union = False
+        self._gather(relation)
+
+    def _gather(self, node: Relation) -> None:
+        match node:
+            case Filter(_, predicate):
+                self._conditions += conjuncts(predicate)
+            case Join(_, _, on):
+                self._conditions += conjuncts(on)
+            case Project(_, outputs):
+                self._outputs += [(o.column, o.scalar) for o in outputs]
+            case Union():
+                self._has_union = True
+        for below in inputs_of(node):
+            self._gather(below)
+
+    def closure(self, given: Iterable[Column]) -> frozenset[Column]:
+        """Every column bound by the given ones."""
+        bound = set(given) | self._constants()
+        size = -1
+        while size != len(bound):
+            size = len(bound)
+            self._by_equality(bound)
+            self._by_key(bound)
+            self._by_computation(bound)
+        return frozenset(bound)
+
+    def _constants(self) -> set[Column]:
+        found = set()
+        for condition in self._conditions:
+            match condition:
+                case Compare("=", ColumnRef(column), Literal()):
+                    found.add(column)
+                case Compare("=", Literal(), ColumnRef(column)):
+                    found.add(column)
+        return {c for c in found if self._types.get(c) in _EXACT_TYPES}
+
+    def _by_equality(self, bound: set[Column]) -> None:
+        for condition in self._conditions:
+            pair = equated_columns(condition)
+            if pair and self._types.get(pair[0], 0) == self._types.get(pair[1], 1):
+                bound.update(pair if bound.intersection(pair) else ())
+
+    def _by_key(self, bound: set[Column]) -> None:
+        for scan in self._scans:
+            if any(key.columns <= bound for key in self._keys[scan.ref]):
+                bound.update(scan.columns)
+
+    def _by_computation(self, bound: set[Column]) -> None:
+        for column, scalar in self._outputs:
+            if columns_of(scalar) <= bound:
+                bound.add(column)
+            if column in bound and isinstance(scalar, ColumnRef):
+                bound.add(scalar.column)
+
+    def is_key(self, given: Iterable[Column]) -> bool:
+        """Whether no two rows of the relation can agree on the given columns."""
+        if self._has_union:
+            return False
+        bound = self.closure(given)
+        return all(any(k.columns <= bound for k in self._keys[s.ref]) for s in self._scans)
+
+    def key_within(self, candidates: Iterable[Column]) -> Key | None:
+        """A key made of candidates, none of which can be left out; the first are preferred."""
+        kept = list(candidates)
+        if not self.is_key(kept):
+            return None
+        for column in reversed(kept.copy()):
+            without = [c for c in kept if c != column]
+            if self.is_key(without):
+                kept = without
+        return Key(tuple(kept), self.reasons())
+
+    def reasons(self) -> tuple[str, ...]:
+        """The declared keys that were relied on, one for each table reference that has one."""
+        return tuple(dict.fromkeys(k[0].because for k in self._keys.values() if k))
+
+    def keyless(self) -> tuple[str, ...]:
+        """The table references that have no usable key, which rules out any key of the view."""
+        return tuple(s.ref for s in self._scans if not self._keys[s.ref])
+
+    def table_key_columns(self) -> tuple[Column, ...]:
+        """The columns of the first key of every table reference that has one."""
+        return tuple(
+            column
+            for scan in self._scans
+            if self._keys[scan.ref]
+            for column in self._in_table_order(scan, self._keys[scan.ref][0].columns)
+        )
+
+    def _in_table_order(self, scan: Scan, columns: frozenset[Column]) -> list[Column]:
+        names = [f.name for f in self._tables[scan.table].fields]
+        return sorted(columns, key=lambda c: names.index(c.name))
+
+
+def _declared_keys(scan: Scan, table: Table) -> tuple[_TableKey, ...]:
+    """The keys that may be used: declared with RELY and, for UNIQUE, without NULLs."""
+    usable = []
+    for key in table.keys:
+        fields = [table.field(name) for name in key.columns]
+        if not key.rely or None in fields:
+            continue
+        if isinstance(key, Unique) and any(f.nullable for f in fields if f):
+            continue
+        columns = frozenset(Column(scan.ref, f.name) for f in fields if f)
+        word = "primary key" if isinstance(key, PrimaryKey) else "unique key"
+        because = f"{word} {table.name.last} ({', '.join(key.columns)})"
+        usable.append(_TableKey(columns, because))
+    return tuple(usable)

@@ -1,0 +1,1 @@
+"""How the change of a view is derived, one strategy per file."""

@@ -1,0 +1,82 @@
+"""How a stored row of a view is found again when it must be changed or removed.
+
+In order of preference (Blakeley, Larson and Tompa 1986, section 5.2, name the last two):
+
+- *key*: columns of the view itself are a key of it;
+- *hidden key*: key columns of the joined tables are stored beside the row and make one;
+- *count*: the whole row identifies it, and a hidden count says how often it stands there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from everview.algebra.columns import Column
+from everview.algebra.relations import Output, Project, Relation
+from everview.algebra.scalars import ColumnRef
+from everview.analysis.bound_columns import BoundColumns
+from everview.catalog.tables import Table
+
+HIDDEN_PREFIX = "__ev_"
+COUNT = "__ev_count"
+
+
+class IdentityKind(StrEnum):
+    """The three ways to identify a row."""
+
+    KEY = "key"
+    HIDDEN_KEY = "hidden key"
+    COUNT = "count"
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What identifies a stored row: the names of its columns, and why that is so."""
+
+    kind: IdentityKind
+    columns: tuple[str, ...]
+    because: tuple[str, ...]
+
+    @property
+    def is_key(self) -> bool:
+        return self.kind is not IdentityKind.COUNT
+
+
+def identify(relation: Relation, tables: Mapping[str, Table]) -> tuple[Relation, Identity]:
+    """The view's relation with the hidden columns it needs, and the identity of its rows."""
+    visible = tuple(c.name for c in relation.columns)
+    if not isinstance(relation, Project):
+        reason = "the branches of a UNION ALL may give equal rows"
+        return relation, Identity(IdentityKind.COUNT, visible, (reason,))
+    bound = BoundColumns(relation, tables)
+    key = bound.key_within(relation.columns)
+    if key:
+        columns = tuple(c.name for c in key.columns)
+        return relation, Identity(IdentityKind.KEY, columns, key.because)
+    if bound.keyless():
+        keyless = ", ".join(bound.keyless())
+        reason = f"no key with RELY is declared for {keyless}, so rows may be equal"
+        return relation, Identity(IdentityKind.COUNT, visible, (reason,))
+    return _with_hidden_key(relation, bound)
+
+
+def _with_hidden_key(relation: Project, bound: BoundColumns) -> tuple[Relation, Identity]:
+    """Add to the outputs the fewest key columns of tables that make a key with nothing else."""
+    ref = relation.columns[0].ref
+    shown = {o.scalar: o.column for o in relation.outputs}
+    key = bound.key_within(bound.table_key_columns())
+    if key is None:
+        raise ValueError("the keys of all tables must make a key of their join")
+    hidden: list[Output] = []
+    names: list[str] = []
+    for column in key.columns:
+        visible = shown.get(ColumnRef(column))
+        if visible is None:
+            visible = Column(ref, f"{HIDDEN_PREFIX}key_{column.ref}_{column.name}")
+            hidden.append(Output(visible, ColumnRef(column)))
+        names.append(visible.name)
+    outputs = relation.outputs + tuple(hidden)
+    identity = Identity(IdentityKind.HIDDEN_KEY, tuple(names), key.because)
+    return replace(relation, outputs=outputs), identity

@@ -1,0 +1,90 @@
+"""Joins started from the change: the small side first, then along equalities.
+
+Spark joins in the order of the text. A branch in the order of the view would join the base
+tables with each other before the change is met; starting from the change, every join is as
+small as what the change touches. ⋈ is commutative and associative on signed bags, so the
+result is the same.
+"""
+
+from __future__ import annotations
+
+from everview.algebra.columns import Column
+from everview.algebra.relations import Filter, Join, JoinKind, Project, Relation, State, scans
+from everview.algebra.scalars import (
+    Scalar,
+    columns_of,
+    conjunction,
+    conjuncts,
+    equated_columns,
+)
+
+
+def start_from_change(relation: Relation) -> Relation:
+    """A branch whose joins begin with the changed table reference."""
+    match relation:
+        case Project(input, outputs):
+            return Project(start_from_change(input), outputs)
+        case Filter() | Join(kind=JoinKind.INNER):
+            leaves, conditions = _flatten(relation)
+            first = next((n for n, leaf in enumerate(leaves) if _has_change(leaf)), 0)
+            leaves.insert(0, leaves.pop(first))
+            return _rebuild(leaves, conditions)
+    return relation
+
+
+def _flatten(relation: Relation) -> tuple[list[Relation], list[Scalar]]:
+    """The operands of a tree of inner joins and filters, and all their conditions."""
+    match relation:
+        case Filter(input, predicate):
+            leaves, conditions = _flatten(input)
+            return leaves, conditions + list(conjuncts(predicate))
+        case Join(left, right, on, JoinKind.INNER):
+            (l_leaves, l_conditions), (r_leaves, r_conditions) = _flatten(left), _flatten(right)
+            return l_leaves + r_leaves, l_conditions + r_conditions + list(conjuncts(on))
+    return [relation], []
+
+
+def _has_change(relation: Relation) -> bool:
+    return any(s.state is State.DELTA for s in scans(relation))
+
+
+def _rebuild(leaves: list[Relation], conditions: list[Scalar]) -> Relation:
+    """A left-deep join of the leaves; each condition as soon as its columns are there."""
+    joined, *waiting = leaves
+    joined, conditions = _filtered(joined, conditions)
+    while waiting:
+        following = _next_leaf(joined, waiting, conditions)
+        waiting.remove(following)
+        following, conditions = _filtered(following, conditions)
+        together = set(joined.columns) | set(following.columns)
+        now = [c for c in conditions if columns_of(c) <= together]
+        conditions = [c for c in conditions if c not in now]
+        joined = Join(joined, following, conjunction(*now))
+    return joined
+
+
+def _filtered(leaf: Relation, conditions: list[Scalar]) -> tuple[Relation, list[Scalar]]:
+    own = [c for c in conditions if columns_of(c) <= set(leaf.columns)]
+    rest = [c for c in conditions if c not in own]
+    return (Filter(leaf, conjunction(*own)), rest) if own else (leaf, rest)
+
+
+def _next_leaf(joined: Relation, waiting: list[Relation], conditions: list[Scalar]) -> Relation:
+    """The first operand linked by an equality, else the first linked at all, else the first."""
+    here = set(joined.columns)
+    for is_link in (_is_equality, _is_condition):
+        for leaf in waiting:
+            there = set(leaf.columns)
+            if any(is_link(c, here, there) for c in conditions):
+                return leaf
+    return waiting[0]
+
+
+def _is_equality(condition: Scalar, here: set[Column], there: set[Column]) -> bool:
+    pair = equated_columns(condition)
+    return pair is not None and bool(here & set(pair)) and bool(there & set(pair))
+
+
+def _is_condition(condition: Scalar, here: set[Column], there: set[Column]) -> bool:
+    read = columns_of(condition)
+    return bool(read & there) and read <= here | there

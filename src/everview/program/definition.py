@@ -1,0 +1,194 @@
+"""A view's definition as its state table keeps it, and the plan that follows from it.
+
+The definition holds everything the plan was derived from (the text, the tables with their
+columns and keys, the settings that change meaning), so that the same plan is derived again
+in another process, without asking Spark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from everview.algebra.columns import Column
+from everview.algebra.relations import Output, Project, Relation, Union, transform
+from everview.algebra.scalars import Verbatim
+from everview.analysis.determinism import undetermined_calls
+from everview.catalog.constraints import to_sql
+from everview.catalog.names import Name
+from everview.catalog.tables import Field, Table
+from everview.errors import Problem
+from everview.maintenance.identity import COUNT
+from everview.maintenance.plan import Plan, make_plan
+from everview.sql.binder import read_query
+from everview.sql.reading import Reading
+from everview.sql.statements import RefreshPolicy, parse_constraint
+
+PROPERTY = "everview.definition"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A materialized view as it was created."""
+
+    view: Name
+    text: str
+    """The user's query, every `*` spelled out and every table by its full name."""
+    columns: tuple[Field, ...]
+    policy: RefreshPolicy
+    tables: tuple[Table, ...]
+    settings: tuple[tuple[str, str], ...] = ()
+    union_types: tuple[tuple[str, ...], ...] = ()
+    """For each UNION ALL, in order: the types of its columns, to which the branches are cast."""
+    problems: tuple[Problem, ...] = ()
+    """Reasons found by Spark why the view cannot be maintained, besides those of the text."""
+    comment: str = ""
+
+    @cached_property
+    def reading(self) -> Reading:
+        tables = {t.name: t for t in self.tables}
+        return read_query(self.text, tables.get)
+
+    @cached_property
+    def all_problems(self) -> tuple[Problem, ...]:
+        """Every reason why the view cannot be maintained incrementally; none if it can."""
+        found = (*self.reading.problems, *undetermined_calls(self.reading.calls), *self.problems)
+        return tuple(dict.fromkeys(found))
+
+    @cached_property
+    def relation(self) -> Relation | None:
+        """The view in algebra, its columns under their final names; None if it has problems."""
+        if self.reading.relation is None or self.all_problems:
+            return None
+        named = _rename(self.reading.relation, tuple(f.name for f in self.columns))
+        return cast_unions(named, self.union_types)
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """How the view is maintained; None if it is recomputed in full each time."""
+        if self.relation is None:
+            return None
+        return make_plan(self.relation, {str(t.name): t for t in self.tables})
+
+    @property
+    def visible(self) -> tuple[str, ...]:
+        return tuple(f.name for f in self.columns)
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The columns of the state table."""
+        if self.plan is None:
+            return self.visible
+        return self.plan.columns if self.plan.identity.is_key else (*self.visible, COUNT)
+
+    def without_keys(self, table_names: frozenset[str]) -> Definition:
+        """The definition with the keys of some tables no longer trusted."""
+        tables = tuple(
+            replace(t, constraints=()) if str(t.name) in table_names else t for t in self.tables
+        )
+        return replace(self, tables=tables)
+
+    def to_json(self) -> str:
+        content = {
+            "everview": FORMAT,
+            "view": self.view.parts,
+            "text": self.text,
+            "columns": [_field_json(f) for f in self.columns],
+            "policy": self.policy,
+            "tables": [_table_json(t) for t in self.tables],
+            "settings": self.settings,
+            "union_types": self.union_types,
+            "problems": [[p.code, p.detail, p.hint] for p in self.problems],
+            "comment": self.comment,
+        }
+        return json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+
+
+def read_definition(text: str) -> Definition:
+    """The definition that `Definition.to_json` wrote; ValueError if it is not one."""
+    content: Mapping[str, Any] = json.loads(text)
+    if content.get("everview") != FORMAT:
+        raise ValueError(f"a definition of format {content.get('everview')} is not known")
+    return Definition(
+        view=Name(tuple(content["view"])),
+        text=content["text"],
+        columns=tuple(Field(*f) for f in content["columns"]),
+        policy=RefreshPolicy(content["policy"]),
+        tables=tuple(_read_table(t) for t in content["tables"]),
+        settings=tuple((k, v) for k, v in content["settings"]),
+        union_types=tuple(tuple(types) for types in content["union_types"]),
+        problems=tuple(Problem(*p) for p in content["problems"]),
+        comment=content["comment"],
+    )
+
+
+def _field_json(field: Field) -> list[object]:
+    return [field.name, field.type, field.nullable]
+
+
+def _table_json(table: Table) -> dict[str, object]:
+    return {
+        "name": table.name.parts,
+        "fields": [_field_json(f) for f in table.fields],
+        "constraints": {c.name: to_sql(c) for c in table.constraints},
+    }
+
+
+def _read_table(content: Mapping[str, Any]) -> Table:
+    return Table(
+        Name(tuple(content["name"])),
+        tuple(Field(*f) for f in content["fields"]),
+        tuple(parse_constraint(name, sql) for name, sql in content["constraints"].items()),
+    )
+
+
+def _rename(relation: Relation, names: tuple[str, ...]) -> Relation:
+    """The relation with its output columns called `names`."""
+    if isinstance(relation, Union):
+        return Union(tuple(_rename(i, names) for i in relation.inputs))
+    if not isinstance(relation, Project):
+        raise ValueError("a view's definition ends in a projection")
+    outputs = tuple(
+        Output(Column(o.column.ref, name), o.scalar)
+        for o, name in zip(relation.outputs, names, strict=True)
+    )
+    return Project(relation.input, outputs)
+
+
+def unions(relation: Relation) -> tuple[Union, ...]:
+    """The unions of a definition, inputs first."""
+    found: list[Union] = []
+
+    def note(node: Relation) -> Relation:
+        found.extend([node] if isinstance(node, Union) else [])
+        return node
+
+    transform(relation, note)
+    return tuple(found)
+
+
+def cast_unions(relation: Relation, types: tuple[tuple[str, ...], ...]) -> Relation:
+    """Cast the branches of every union to its types, as Spark does when all are present."""
+    remaining = iter(types)
+
+    def rule(node: Relation) -> Relation:
+        if not isinstance(node, Union):
+            return node
+        own = next(remaining, ())
+        return Union(tuple(_cast(i, own) for i in node.inputs)) if own else node
+
+    return transform(relation, rule)
+
+
+def _cast(branch: Relation, types: tuple[str, ...]) -> Relation:
+    if not isinstance(branch, Project):
+        return branch
+    outputs = tuple(
+        Output(o.column, Verbatim(("CAST(", o.scalar, f" AS {t})"))) if t else o
+        for o, t in zip(branch.outputs, types, strict=True)
+    )
+    return Project(branch.input, outputs)

@@ -1,0 +1,125 @@
+"""What a refresh did, as it is told to the user and written into the commit that did it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+FORMAT = 1
+
+
+class Action(StrEnum):
+    """What a refresh did."""
+
+    NO_DATA = "NO_DATA"
+    INCREMENTAL = "INCREMENTAL"
+    FULL = "FULL"
+
+
+class Reason(StrEnum):
+    """Why a refresh did what it did; `docs/errors.md` has a section for each."""
+
+    UP_TO_DATE = "UP_TO_DATE"
+    SOURCES_CHANGED = "SOURCES_CHANGED"
+    # why in full
+    CREATED = "CREATED"
+    REQUESTED = "REQUESTED"
+    POLICY_FULL = "POLICY_FULL"
+    NOT_INCREMENTAL = "NOT_INCREMENTAL"
+    SOURCE_REPLACED = "SOURCE_REPLACED"
+    FEED_OFF = "FEED_OFF"
+    FEED_GAP = "FEED_GAP"
+    RETENTION_EXCEEDED = "RETENTION_EXCEEDED"
+    SCHEMA_CHANGED = "SCHEMA_CHANGED"
+    VIEW_CHANGED = "VIEW_CHANGED"
+    KEY_DROPPED = "KEY_DROPPED"
+    KEY_VIOLATED = "KEY_VIOLATED"
+    STATE_INVALID = "STATE_INVALID"
+
+
+@dataclass(frozen=True)
+class Why:
+    """A reason code and a sentence that names what it is about."""
+
+    code: Reason
+    message: str
+
+
+@dataclass(frozen=True)
+class SourcePosition:
+    """The version of a base table that a view has taken in, and what identifies it."""
+
+    table: str
+    id: str
+    version: int
+    timestamp: int
+
+
+@dataclass(frozen=True)
+class SourceRange:
+    """The versions of a base table that a refresh took in: after `start`, up to `end`."""
+
+    table: str
+    start: int | None
+    end: int
+
+    def __str__(self) -> str:
+        return f"{self.table} {'…' if self.start is None else self.start}→{self.end}"
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """Rows of the view, duplicates counted, that a refresh added, changed and removed."""
+
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the commit of a refresh says of it: where the view stands now, and how it got there."""
+
+    view: str
+    action: Action
+    why: Why
+    rows: RowCounts
+    sources: tuple[SourcePosition, ...]
+    starts: tuple[tuple[str, int], ...] = ()
+    changed_rows: int = 0
+    token: str = ""
+
+    def to_json(self) -> str:
+        content = {"everview": FORMAT, **asdict(self)}
+        return json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+
+    @property
+    def ranges(self) -> tuple[SourceRange, ...]:
+        starts = dict(self.starts)
+        return tuple(SourceRange(s.table, starts.get(s.table), s.version) for s in self.sources)
+
+    def position(self, table: str) -> SourcePosition | None:
+        return next((s for s in self.sources if s.table == table), None)
+
+
+def read_record(text: str | None) -> Record | None:
+    """The record in a commit's metadata, or None if Everview did not write that commit."""
+    try:
+        content: Mapping[str, Any] = json.loads(text or "")
+        if content["everview"] != FORMAT:
+            return None
+        return Record(
+            view=content["view"],
+            action=Action(content["action"]),
+            why=Why(Reason(content["why"]["code"]), content["why"]["message"]),
+            rows=RowCounts(**content["rows"]),
+            sources=tuple(SourcePosition(**s) for s in content["sources"]),
+            starts=tuple((t, v) for t, v in content["starts"]),
+            changed_rows=content["changed_rows"],
+            token=content["token"],
+        )
+    except (ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,1 @@
+"""The warehouse folder read as a catalog, without Spark."""
