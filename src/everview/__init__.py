@@ -1,1 +1,45 @@
-"""Everview: incremental materialized views for Apache Spark and Delta Lake."""
+"""Everview: incremental materialized views for Apache Spark and Delta Lake.
+
+import everview
+
+ev = everview.connect(spark)
+ev.sql("CREATE MATERIALIZED VIEW v AS SELECT …")
+ev.view("v").refresh()
+"""
+
+from everview.engine import Everview, MaterializedView, connect
+from everview.errors import (
+    CatalogError,
+    Code,
+    EverviewError,
+    Problem,
+    RefreshError,
+    SetupError,
+    SqlError,
+)
+from everview.program.explain import Explanation
+from everview.program.records import Action, Reason, RefreshResult
+from everview.program.summaries import HistoryEntry, ViewSummary
+from everview.program.verification import Verification
+from everview.sql.statements import RefreshPolicy
+
+__all__ = [
+    "Action",
+    "CatalogError",
+    "Code",
+    "Everview",
+    "EverviewError",
+    "Explanation",
+    "HistoryEntry",
+    "MaterializedView",
+    "Problem",
+    "Reason",
+    "RefreshError",
+    "RefreshPolicy",
+    "RefreshResult",
+    "SetupError",
+    "SqlError",
+    "Verification",
+    "ViewSummary",
+    "connect",
+]

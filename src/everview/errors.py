@@ -49,6 +49,7 @@ class Code(StrEnum):
     SOURCE_MISSING = "SOURCE_MISSING"
     STATE_INVALID = "STATE_INVALID"
     COMMIT_LOST = "COMMIT_LOST"
+    VERSIONS_GONE = "VERSIONS_GONE"
     # set-up
     DELTA_MISSING = "DELTA_MISSING"
     SPARK_MISSING = "SPARK_MISSING"
@@ -100,7 +101,7 @@ def position(sql: str, offset: int) -> tuple[int, int]:
 
 def _quote(sql: str, span: Span) -> list[str]:
     line_number, column = position(sql, span.start)
-    line = sql.splitlines()[line_number - 1] if sql.splitlines() else ""
+    line = sql.split("\n")[line_number - 1]
     width = max(1, min(span.end - span.start, len(line) - column + 1))
     prefix = f"  line {line_number}, column {column}: "
     return [prefix + line, " " * (len(prefix) + column - 1) + "^" * width]

@@ -82,7 +82,17 @@ TRUE = Literal("TRUE")
 
 def _operand(scalar: Scalar) -> str:
     """A scalar as part of a larger one: in parentheses unless it is a single word."""
-    return str(scalar) if isinstance(scalar, ColumnRef | Literal) else f"({scalar})"
+    return str(scalar) if is_word(scalar) else f"({scalar})"
+
+
+def is_word(scalar: Scalar) -> bool:
+    """Whether a scalar can stand in any text as it is: `5 - x` with −1 for x is `5 - (-1)`."""
+    match scalar:
+        case ColumnRef():
+            return True
+        case Literal(text):
+            return not text.startswith(("-", "+"))
+    return False
 
 
 def children(scalar: Scalar) -> tuple[Scalar, ...]:

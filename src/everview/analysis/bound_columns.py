@@ -15,6 +15,7 @@ rows of the view agree on it, and duplicates cannot arise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -41,7 +42,14 @@ from everview.algebra.scalars import (
 from everview.catalog.constraints import PrimaryKey, Unique
 from everview.catalog.tables import Table
 
-_EXACT_TYPES = ("tinyint", "smallint", "int", "bigint", "date", "string", "boolean")
+_QUOTED = r"'[^']*'"
+_EXACT_LITERALS = {
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), rf"-?\d+[ysl]?|{_QUOTED}"),
+    "date": rf"(date\s*)?{_QUOTED}",
+    "string": _QUOTED,
+    "boolean": "true|false",
+}
+"""For each type the literals that equal one value of it; a string equals 1 as '1' and '01'."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,10 @@ class _TableKey:
     because: str
 
 
+_RelyOn = dict[str, str]
+"""For a table reference the declared key that was relied on."""
+
+
 class BoundColumns:
     """The facts of one relation from which bound columns follow."""
 
@@ -70,7 +82,7 @@ class BoundColumns:
         self._keys = {s.ref: _declared_keys(s, tables[s.table]) for s in self._scans}
         self._conditions: list[Scalar] = []
         self._outputs: list[tuple[Column, Scalar]] = []
-        self._has_union = False
+        self.has_union = False
         self._gather(relation)
 
     def _gather(self, node: Relation) -> None:
@@ -82,30 +94,36 @@ class BoundColumns:
             case Project(_, outputs):
                 self._outputs += [(o.column, o.scalar) for o in outputs]
             case Union():
-                self._has_union = True
+                self.has_union = True
         for below in inputs_of(node):
             self._gather(below)
 
     def closure(self, given: Iterable[Column]) -> frozenset[Column]:
         """Every column bound by the given ones."""
-        bound = set(given) | self._constants()
+        return self._derive(given)[0]
+
+    def _derive(self, given: Iterable[Column]) -> tuple[frozenset[Column], _RelyOn]:
+        """Every column bound by the given ones, and the first key found of each reference."""
+        bound, rely_on = set(given) | self._constants(), dict[str, str]()
         size = -1
         while size != len(bound):
             size = len(bound)
             self._by_equality(bound)
-            self._by_key(bound)
+            self._by_key(bound, rely_on)
             self._by_computation(bound)
-        return frozenset(bound)
+        return frozenset(bound), rely_on
 
     def _constants(self) -> set[Column]:
         found = set()
         for condition in self._conditions:
             match condition:
-                case Compare("=", ColumnRef(column), Literal()):
-                    found.add(column)
-                case Compare("=", Literal(), ColumnRef(column)):
-                    found.add(column)
-        return {c for c in found if self._types.get(c) in _EXACT_TYPES}
+                case Compare("=", ColumnRef(column), Literal(text)) | Compare(
+                    "=", Literal(text), ColumnRef(column)
+                ):
+                    exact = _EXACT_LITERALS.get(self._types.get(column, ""), "")
+                    if re.fullmatch(exact, text, re.IGNORECASE):
+                        found.add(column)
+        return found
 
     def _by_equality(self, bound: set[Column]) -> None:
         for condition in self._conditions:
@@ -113,10 +131,12 @@ class BoundColumns:
             if pair and self._types.get(pair[0], 0) == self._types.get(pair[1], 1):
                 bound.update(pair if bound.intersection(pair) else ())
 
-    def _by_key(self, bound: set[Column]) -> None:
+    def _by_key(self, bound: set[Column], rely_on: _RelyOn) -> None:
         for scan in self._scans:
-            if any(key.columns <= bound for key in self._keys[scan.ref]):
-                bound.update(scan.columns)
+            for key in self._keys[scan.ref]:
+                if key.columns <= bound and scan.ref not in rely_on:
+                    rely_on[scan.ref] = key.because
+                    bound.update(scan.columns)
 
     def _by_computation(self, bound: set[Column]) -> None:
         for column, scalar in self._outputs:
@@ -127,10 +147,10 @@ class BoundColumns:
 
     def is_key(self, given: Iterable[Column]) -> bool:
         """Whether no two rows of the relation can agree on the given columns."""
-        if self._has_union:
+        if self.has_union:
             return False
-        bound = self.closure(given)
-        return all(any(k.columns <= bound for k in self._keys[s.ref]) for s in self._scans)
+        _, rely_on = self._derive(given)
+        return all(s.ref in rely_on for s in self._scans)
 
     def key_within(self, candidates: Iterable[Column]) -> Key | None:
         """A key made of candidates, none of which can be left out; the first are preferred."""
@@ -141,11 +161,8 @@ class BoundColumns:
             without = [c for c in kept if c != column]
             if self.is_key(without):
                 kept = without
-        return Key(tuple(kept), self.reasons())
-
-    def reasons(self) -> tuple[str, ...]:
-        """The declared keys that were relied on, one for each table reference that has one."""
-        return tuple(dict.fromkeys(k[0].because for k in self._keys.values() if k))
+        _, rely_on = self._derive(kept)
+        return Key(tuple(kept), tuple(dict.fromkeys(rely_on[s.ref] for s in self._scans)))
 
     def keyless(self) -> tuple[str, ...]:
         """The table references that have no usable key, which rules out any key of the view."""

@@ -55,6 +55,9 @@ def identify(relation: Relation, tables: Mapping[str, Table]) -> tuple[Relation,
     if key:
         columns = tuple(c.name for c in key.columns)
         return relation, Identity(IdentityKind.KEY, columns, key.because)
+    if bound.has_union:
+        reason = "the branches of a UNION ALL below may give equal rows"
+        return relation, Identity(IdentityKind.COUNT, visible, (reason,))
     if bound.keyless():
         keyless = ", ".join(bound.keyless())
         reason = f"no key with RELY is declared for {keyless}, so rows may be equal"
@@ -74,7 +77,10 @@ def _with_hidden_key(relation: Project, bound: BoundColumns) -> tuple[Relation, 
     for column in key.columns:
         visible = shown.get(ColumnRef(column))
         if visible is None:
-            visible = Column(ref, f"{HIDDEN_PREFIX}key_{column.ref}_{column.name}")
+            name = f"{HIDDEN_PREFIX}key_{column.ref}_{column.name}"
+            if name.lower() in {o.column.name.lower() for o in hidden}:
+                name = f"{name}_{len(hidden)}"
+            visible = Column(ref, name)
             hidden.append(Output(visible, ColumnRef(column)))
         names.append(visible.name)
     outputs = relation.outputs + tuple(hidden)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from everview.algebra.relations import Net, Relation, Scan, Union, scans
+from everview.algebra.relations import Net, Relation, Union, scans
 from everview.analysis.inlining import inline
 from everview.analysis.used_columns import narrow
 from everview.catalog.tables import Table
@@ -61,8 +61,3 @@ def make_plan(relation: Relation, tables: Mapping[str, Table]) -> Plan:
     found = branches(delta(stored))
     ordered = tuple(Branch(b.changed, start_from_change(b.relation)) for b in found)
     return Plan(stored, identity, ordered)
-
-
-def references(plan: Plan, table: str) -> tuple[Scan, ...]:
-    """The references to a table in the view's definition."""
-    return tuple(s for s in scans(plan.relation) if s.table == table)

@@ -23,6 +23,7 @@ from everview.catalog.tables import Field, Table
 from everview.errors import Problem
 from everview.maintenance.identity import COUNT
 from everview.maintenance.plan import Plan, make_plan
+from everview.program.steps import Program, make_program
 from everview.sql.binder import read_query
 from everview.sql.reading import Reading
 from everview.sql.statements import RefreshPolicy, parse_constraint
@@ -73,6 +74,11 @@ class Definition:
         if self.relation is None:
             return None
         return make_plan(self.relation, {str(t.name): t for t in self.tables})
+
+    @cached_property
+    def program(self) -> Program | None:
+        """What an incremental refresh of the view will do; None if there is none."""
+        return make_program(self.plan) if self.plan else None
 
     @property
     def visible(self) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from everview.algebra.printing import short_name
+
 FORMAT = 1
 
 
@@ -67,7 +69,8 @@ class SourceRange:
     end: int
 
     def __str__(self) -> str:
-        return f"{self.table} {'…' if self.start is None else self.start}→{self.end}"
+        start = "…" if self.start is None else self.start
+        return f"{short_name(self.table)} {start}→{self.end}"
 
 
 @dataclass(frozen=True)
@@ -123,3 +126,44 @@ def read_record(text: str | None) -> Record | None:
         )
     except (ValueError, KeyError, TypeError):
         return None
+
+
+@dataclass(frozen=True)
+class RefreshResult:
+    """What a refresh did, for the one who asked for it."""
+
+    view: str
+    action: Action
+    reason: Reason
+    message: str
+    rows_inserted: int
+    rows_updated: int
+    rows_deleted: int
+    sources: tuple[SourceRange, ...]
+    version: int
+    seconds: float
+
+    def __str__(self) -> str:
+        rows = f"+{self.rows_inserted} ~{self.rows_updated} −{self.rows_deleted} rows"
+        did = "nothing to do" if self.action is Action.NO_DATA else rows
+        moved = ", ".join(str(s) for s in self.sources if s.start != s.end)
+        took = f"  ({moved})" if moved else ""
+        because = f"  because {self.message}" if self.action is Action.FULL else ""
+        return f"{short_name(self.view)}: {self.action}, {did}, {self.seconds:.1f} s{took}{because}"
+
+
+def result_of(record: Record, version: int, rows_written: int, seconds: float) -> RefreshResult:
+    """A record as a result; what a full refresh wrote is known to its commit only."""
+    inserted = rows_written if record.action is Action.FULL else record.rows.inserted
+    return RefreshResult(
+        view=record.view,
+        action=record.action,
+        reason=record.why.code,
+        message=record.why.message,
+        rows_inserted=inserted,
+        rows_updated=record.rows.updated,
+        rows_deleted=record.rows.deleted,
+        sources=record.ranges,
+        version=version,
+        seconds=seconds,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.metadata
 import logging
 import os
@@ -37,7 +38,9 @@ def start_local(warehouse: Path) -> SparkSession:
     if SparkContext._gateway is None:
         joining |= start_jvm(find_java(), pyspark_dir(), delta_jars()).environment
     with _environment(joining):
-        return SparkSession.builder.config(map=settings(directory)).getOrCreate()
+        session = SparkSession.builder.config(map=settings(directory)).getOrCreate()
+    atexit.register(session.stop)  # before the JVM goes, or PySpark's threads complain
+    return session
 
 
 def settings(warehouse: Path) -> dict[str, str | int | float | bool | None]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token
@@ -27,7 +28,7 @@ from everview.catalog.tables import FindTable, Table
 from everview.errors import Code, Problem, Span, SqlError
 from everview.sql.calls import calls_in
 from everview.sql.emit import SPARK
-from everview.sql.parser import parse_query, span_of
+from everview.sql.parser import identifier_starts, is_comma, parse_query, span_of
 from everview.sql.reading import Reading, Star
 from everview.sql.scalar_reader import ScalarReader
 from everview.sql.scope import Scope, Visible
@@ -67,7 +68,7 @@ def read_query(text: str, find_table: FindTable) -> Reading:
         problems=reasons,
         notices=tuple(dict.fromkeys(binder.notices)),
         uses=uses,
-        calls=calls_in(tokens),
+        calls=calls_in(tokens, identifier_starts(tree)),
         stars=tuple(dict.fromkeys(binder.stars)),
     )
 
@@ -122,7 +123,7 @@ class _Binder:
 
     def _word(self, word: str) -> Span | None:
         """Where a word of the language stands first in the text."""
-        found = (t for t in self.tokens if t.text.upper() == word)
+        found = (t for t in self.tokens if t.text.upper().split(" ")[0] == word)
         return next((Span(t.start, t.end + 1) for t in found), None)
 
     # queries
@@ -161,7 +162,8 @@ class _Binder:
                 self.notices.append(f"{_CLAUSE_WORDS[clause]} has no effect in a view")
                 continue
             first = value[0] if isinstance(value, list) else value
-            self.refuse(_CLAUSE_WORDS[clause], first)
+            if isinstance(first, exp.Expr):  # DISTINCT of a set operation is a mere flag
+                self.refuse(_CLAUSE_WORDS[clause], first)
         if node.args.get("order") and not node.args.get("limit"):
             self.notices.append(
                 "ORDER BY has no effect in a view: the rows of a view have no order"
@@ -253,6 +255,9 @@ class _Binder:
         if inner.args.get("replace") or inner.args.get("rename"):
             self.refuse("* REPLACE", star)
         left_out = {c.name.lower() for c in inner.args.get("except_") or ()}
+        if not found and qualifier and scope.resolve(qualifier)[0]:
+            self.refuse("* of a struct", star)
+            return None
         unknown = left_out - {v.name.lower() for v in found}
         span = span_of(star)
         if not found or unknown:
@@ -280,9 +285,23 @@ class _Binder:
         return _Bound(bound.relation, None) if node.args.get("laterals") else bound
 
     def _joined(self, bound: _Bound, node: exp.Expr, ctes: _Ctes) -> _Bound:
+        """What FROM joins; JOIN binds closer than a comma: `a, b JOIN c` is a × (b ⋈ c)."""
+        before: list[_Bound] = []
         for join in node.args.get("joins") or ():
-            bound = self._join(bound, join, ctes)
-        return bound
+            if is_comma(join):
+                before.append(bound)
+                bound = self._source(join.this, ctes)
+            else:
+                bound = self._join(bound, join, ctes)
+        return reduce(self._cross, [*before, bound])
+
+    def _cross(self, left: _Bound, right: _Bound) -> _Bound:
+        if left.scope is None or right.scope is None:
+            return _Bound(None, None)
+        scope = left.scope + right.scope
+        if left.relation is None or right.relation is None:
+            return _Bound(None, scope)
+        return _Bound(Join(left.relation, right.relation, TRUE), scope)
 
     def _join(self, left: _Bound, join: exp.Join, ctes: _Ctes) -> _Bound:
         right = self._source(join.this, ctes)
@@ -336,7 +355,7 @@ class _Binder:
             case exp.Subquery() if isinstance(node.this, exp.Query):
                 bound = self._derived(node, node.this, ctes, ())
             case exp.Subquery() | exp.Paren():
-                bound = self._source(node.this, ctes)
+                bound = self._renamed(self._source(node.this, ctes), node)
             case _:
                 self.refuse("a source in FROM that is neither a table nor a query", node)
                 return _Bound(None, None)
@@ -354,8 +373,22 @@ class _Binder:
         ref = self.fresh(node.alias or table.name.last)
         scan = Scan(str(table.name), ref, tuple(f.name for f in table.fields))
         qualifier = (node.alias,) if node.alias else table.name.parts
-        named = _alias_columns(node) or scan.names
-        return _Bound(scan, _scope(named, qualifier, scan.columns))
+        return self._renamed(_Bound(scan, _scope(scan.names, qualifier, scan.columns)), node)
+
+    def _renamed(self, bound: _Bound, node: exp.Expr) -> _Bound:
+        """What stands in FROM under the alias behind it, if there is one: `t AS x (a, b)`."""
+        if bound.scope is None or not node.alias:
+            return bound
+        visible = bound.scope.star(())
+        names = _alias_columns(node) or [v.name for v in visible]
+        if len(names) != len(visible):
+            detail = f"{node.alias} names {len(names)} columns where there are {len(visible)}"
+            hint = "give every column a name, or none"
+            self.scalars.errors.append(Problem(Code.COLUMN_COUNT, detail, hint, span_of(node)))
+            return _Bound(None, None)
+        own = (node.alias,)
+        scope = [Visible(n, own, v.scalar) for n, v in zip(names, visible, strict=True)]
+        return _Bound(bound.relation, Scope(tuple(scope)))
 
     def _derived(
         self,
@@ -407,10 +440,14 @@ def _shared_names(left: Scope, right: Scope) -> list[str]:
 
 def _unique(names: list[str]) -> list[str]:
     """The names, a repeated one with a number behind it, so that columns have an identity."""
-    seen: dict[str, int] = {}
+    taken = {name.lower() for name in names}
+    seen: set[str] = set()
     made = []
     for name in names:
-        seen[name.lower()] = seen.get(name.lower(), 0) + 1
-        count = seen[name.lower()]
-        made.append(name if count == 1 else f"{name}#{count}")
+        new, count = name, 1
+        while new.lower() in seen or (count > 1 and new.lower() in taken):
+            count += 1
+            new = f"{name}#{count}"
+        seen.add(new.lower())
+        made.append(new)
     return made

@@ -33,7 +33,7 @@ class ViewColumn:
 
     name: str
     comment: str | None
-    span: Span
+    span: Span | None = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class CreateMaterializedView:
     cluster_by: tuple[str, ...]
     properties: tuple[tuple[str, str], ...]
     policy: RefreshPolicy
-    name_span: Span
+    name_span: Span | None = None
 
 
 def at_create_view(cursor: Cursor) -> bool:

@@ -33,6 +33,7 @@ from everview.algebra.scalars import (
     Scalar,
     Verbatim,
     conjunction,
+    is_word,
 )
 
 WEIGHT = "__ev_weight"
@@ -82,7 +83,7 @@ def emit_scalar(scalar: Scalar, dialect: Dialect = SPARK) -> str:
 
 def _operand(scalar: Scalar, dialect: Dialect) -> str:
     text = emit_scalar(scalar, dialect)
-    return text if isinstance(scalar, ColumnRef | Literal) else f"({text})"
+    return text if is_word(scalar) else f"({text})"
 
 
 @dataclass(frozen=True)

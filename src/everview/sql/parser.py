@@ -6,15 +6,18 @@ of it: the tree says which names in it are columns, the text is what runs.
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.tokenizer_core import Token
+from sqlglot.tokenizer_core import Token, TokenType
 
 from everview.errors import Code, Problem, Span, SqlError
 
 _DIALECT = Spark()
 _SPAN = "everview_span"
+_COMMA = "everview_comma"
 
 
 class _SpanParser(_DIALECT.parser_class):  # type: ignore[misc, name-defined]
@@ -42,6 +45,13 @@ class _SpanParser(_DIALECT.parser_class):  # type: ignore[misc, name-defined]
         first = self._index
         node = super()._parse_comparison(this)
         return self._spanned(node, first) if this is None else node
+
+    def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
+        comma = self._curr is not None and self._curr.token_type is TokenType.COMMA
+        node = super()._parse_join(*args, **kwargs)
+        if node is not None and comma:
+            node.meta[_COMMA] = True
+        return cast("exp.Join | None", node)
 
     def _parse_range(self, this: exp.Expr | None = None, parse_is: bool = False) -> exp.Expr | None:
         first = self._index
@@ -86,6 +96,17 @@ def span_of(node: exp.Expr) -> Span | None:
     if not known:
         return None
     return Span(min(s.start for s in known), max(s.end for s in known))
+
+
+def is_comma(join: exp.Join) -> bool:
+    """Whether a join was written as a comma."""
+    return bool(join.meta.get(_COMMA))
+
+
+def identifier_starts(tree: exp.Expr) -> frozenset[int]:
+    """Where the names of columns, tables and aliases begin."""
+    found = tree.find_all(exp.Identifier)
+    return frozenset(i.meta["start"] for i in found if "start" in i.meta)
 
 
 def _known_span(node: exp.Expr) -> Span | None:

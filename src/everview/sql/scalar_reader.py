@@ -30,6 +30,14 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
 }
 _TYPED_LITERAL = re.compile(r"(?i)(date|timestamp|timestamp_ntz|timestamp_ltz)\s*'[^']*'")
 _INNER_QUERY = (exp.Query, exp.Subquery)
+# what sqlglot does not know to be an aggregate, or to make several rows
+_AGGREGATES = {
+    *("any", "every", "some", "mean", "std", "try_avg", "try_sum", "measure", "bitmap_and_agg"),
+    *("count_min_sketch", "histogram_numeric", "hll_sketch_agg", "hll_union_agg"),
+    *("theta_sketch_agg", "theta_union_agg", "theta_intersection_agg", "schema_of_variant_agg"),
+    *("kll_sketch_agg_bigint", "kll_sketch_agg_float", "kll_sketch_agg_double"),
+}
+_GENERATORS = {"inline_outer", "json_tuple", "variant_explode", "variant_explode_outer"}
 
 
 @dataclass
@@ -141,11 +149,13 @@ def _operator_in_expression(node: exp.Expr) -> str:
         return "a subquery in an expression"
     if isinstance(node, exp.Window):
         return "a window function"
-    if isinstance(node, exp.AggFunc) and not isinstance(node.parent, exp.Window):
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+    is_any = isinstance(node, exp.Any) and not isinstance(node.parent, exp.Binary)
+    if isinstance(node, exp.AggFunc) or name in _AGGREGATES or is_any:
         return "an aggregate function"
-    if isinstance(node, exp.Explode | exp.Inline | exp.Unnest):
+    if isinstance(node, exp.Explode | exp.Inline | exp.UDTF) or name in _GENERATORS:
         return "a function that makes several rows of one"
-    if isinstance(node, exp.Star):
+    if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
         return "* inside an expression"
     return ""
 

@@ -54,10 +54,11 @@ class Scope:
         return (), 0
 
     def star(self, qualifier: Sequence[str]) -> tuple[Visible, ...]:
-        """The columns of `*`, or of `qualifier.*`."""
+        """The columns of `*`, or of `qualifier.*`, in which Spark gives merged columns first."""
         if not qualifier:
             return tuple(v for v in self.visible if not v.merged)
-        return tuple(v for v in self.visible if _is_suffix(qualifier, v.qualifier))
+        found = [v for v in self.visible if _is_suffix(qualifier, v.qualifier)]
+        return tuple(sorted(found, key=lambda v: not v.merged))
 
     def merging(self, names: Sequence[str], left: int) -> Scope:
         """After a join USING these names: they come first, the right-hand ones are merged.

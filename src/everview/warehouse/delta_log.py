@@ -26,6 +26,7 @@ class Commit:
     operation: str
     user_metadata: str | None
     changes_data: bool
+    rows_written: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,10 @@ class DeltaLog:
 
     def commit(self, version: int) -> Commit | None:
         return self._read(version) if self._file(version).exists() else None
+
+    def after(self, version: int) -> list[Commit]:
+        """The commits after a version, oldest first, as far as they are still there."""
+        return [self._read(v) for v in self.versions() if v > version]
 
     def newest_first(self) -> Iterator[Commit]:
         return (self._read(v) for v in reversed(self.versions()))
@@ -91,6 +96,7 @@ class DeltaLog:
             info.get("operation", ""),
             info.get("userMetadata"),
             changes_data,
+            int((info.get("operationMetrics") or {}).get("numOutputRows", 0)),
         )
 
     def _checkpoint_metadata(self) -> TableMetadata | None:

@@ -1,0 +1,59 @@
+"""Views and their past, as they are listed."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+from everview.program.records import Action, Reason, Record, SourceRange, result_of
+
+
+@dataclass(frozen=True)
+class ViewSummary:
+    """A materialized view in a list of them."""
+
+    schema: str
+    name: str
+    maintenance: str
+    policy: str
+    sources: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.schema}.{self.name}: {self.maintenance}, from {', '.join(self.sources)}"
+
+
+@dataclass(frozen=True)
+class HistoryEntry:
+    """One refresh of a view, from the commit that it made."""
+
+    version: int
+    timestamp: datetime.datetime
+    action: Action
+    reason: Reason
+    message: str
+    rows_inserted: int
+    rows_updated: int
+    rows_deleted: int
+    sources: tuple[SourceRange, ...]
+
+    def __str__(self) -> str:
+        rows = f"+{self.rows_inserted} ~{self.rows_updated} −{self.rows_deleted}"
+        moved = ", ".join(str(s) for s in self.sources if s.start != s.end)
+        when = self.timestamp.strftime("%Y-%m-%d %H:%M:%S")
+        return f"{self.version:>4}  {when}  {self.action:<11}  {rows:<24}  {moved or '-'}"
+
+
+def history_entry(version: int, timestamp: int, rows_written: int, record: Record) -> HistoryEntry:
+    """A commit's record as an entry of the view's history."""
+    result = result_of(record, version, rows_written, 0.0)
+    return HistoryEntry(
+        version=version,
+        timestamp=datetime.datetime.fromtimestamp(timestamp / 1000, tz=datetime.UTC),
+        action=result.action,
+        reason=result.reason,
+        message=result.message,
+        rows_inserted=result.rows_inserted,
+        rows_updated=result.rows_updated,
+        rows_deleted=result.rows_deleted,
+        sources=result.sources,
+    )

@@ -1,0 +1,126 @@
+"""Writing a view's delta into its state: one statement, so one Delta commit.
+
+- *append*, when nothing is removed: the cheapest, it reads nothing;
+- *merge by key*, when a key identifies rows: each key is inserted, updated or deleted;
+- *merge by row*, when the whole row identifies it: the copies of a row that loses some are
+  taken out and put back with the new count. A row may stand in several pieces, whose counts
+  add up, so that an append never has to look for it.
+- *overwrite*, for a full refresh.
+
+The statements check what they meet: a row to be removed that is not there, or a new key that
+is, raises inside the statement, and nothing is committed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from everview.algebra.scalars import Literal
+from everview.catalog.names import Name, quote
+from everview.maintenance.identity import COUNT, Identity
+from everview.sql.emit import WEIGHT
+
+OP = "__ev_op"
+INSERT, UPDATE, DELETE, BROKEN = "I", "U", "D", "X"
+INVALID = "EVERVIEW_STATE_INVALID"
+
+Ranges = Mapping[str, tuple[Literal, Literal]]
+
+
+def classified(delta_sql: str, identity: Identity) -> str:
+    """The netted delta with what is to be done for each row: insert, update, delete.
+
+    By key: a key with one inserted and one deleted row is updated, and only its new row is
+    kept. Anything else than one row of each sign means that the key is not one.
+    """
+    if not identity.is_key:
+        op = f"CASE WHEN {WEIGHT} > 0 THEN '{INSERT}' ELSE '{DELETE}' END"
+        return f"SELECT *, {op} AS {OP} FROM ({delta_sql})"
+    op = (
+        f"CASE WHEN abs({WEIGHT}) <> 1 OR plus > 1 OR minus > 1 THEN '{BROKEN}'"
+        f" WHEN plus = 0 THEN '{DELETE}' WHEN minus = 0 THEN '{INSERT}' ELSE '{UPDATE}' END"
+    )
+    window = f"(PARTITION BY {', '.join(map(quote, identity.columns))})"
+    counted = (
+        f"SELECT *, count_if({WEIGHT} > 0) OVER {window} AS plus,"
+        f" count_if({WEIGHT} < 0) OVER {window} AS minus FROM ({delta_sql})"
+    )
+    return (
+        f"SELECT * EXCEPT (plus, minus), {op} AS {OP} FROM ({counted})"
+        f" WHERE {WEIGHT} > 0 OR plus = 0"
+    )
+
+
+def append_sql(state: Name, columns: Sequence[str], identity: Identity, held: str) -> str:
+    """Add the rows of a delta that removes nothing."""
+    listed = ", ".join(map(quote, columns))
+    if identity.is_key:
+        return f"INSERT INTO {state.quoted()} ({listed}) SELECT {listed} FROM {held}"
+    return f"INSERT INTO {state.quoted()} ({listed}, {COUNT}) SELECT {listed}, {WEIGHT} FROM {held}"
+
+
+def merge_by_key_sql(
+    state: Name, columns: Sequence[str], identity: Identity, held: str, ranges: Ranges
+) -> str:
+    """Insert, update and delete by key, checking that each key is where it should be."""
+    matched = " AND ".join(f"t.{quote(c)} <=> s.{quote(c)}" for c in identity.columns)
+    listed = ", ".join(map(quote, columns))
+    values = ", ".join(f"s.{quote(c)}" for c in columns)
+    updates = ", ".join(f"t.{quote(c)} = s.{quote(c)}" for c in columns)
+    first = quote(columns[0])
+    return f"""MERGE INTO {state.quoted()} AS t USING {held} AS s
+ON {matched}{_within(ranges)}
+WHEN MATCHED AND s.{OP} = '{UPDATE}' THEN UPDATE SET {updates}
+WHEN MATCHED AND s.{OP} = '{DELETE}' THEN DELETE
+WHEN MATCHED THEN UPDATE SET t.{first} = raise_error('{INVALID}: a new key is there already')
+WHEN NOT MATCHED AND s.{OP} = '{INSERT}' THEN INSERT ({listed}) VALUES ({values})
+WHEN NOT MATCHED THEN INSERT ({first}) VALUES (raise_error('{INVALID}: a key is missing'))"""
+
+
+def copies_sql(state: Name, columns: Sequence[str], held: str, ranges: Ranges) -> str:
+    """How often each row that loses copies stands in the state now."""
+    of_held = ", ".join(f"s.{quote(c)}" for c in columns)
+    matched = " AND ".join(f"t.{quote(c)} <=> s.{quote(c)}" for c in columns)
+    return (
+        f"SELECT {of_held}, s.{WEIGHT}, coalesce(sum(t.{COUNT}), 0) + s.{WEIGHT} AS {COUNT}"
+        f" FROM (SELECT * FROM {held} WHERE {WEIGHT} < 0) AS s"
+        f" LEFT JOIN {state.quoted()} AS t ON {matched}{_within(ranges)}"
+        f" GROUP BY {of_held}, s.{WEIGHT}"
+    )
+
+
+def merge_by_row_sql(
+    state: Name, columns: Sequence[str], held: str, copies: str, ranges: Ranges
+) -> str:
+    """Take out every piece of the rows that lose copies; put back what is left, add the new."""
+    listed = ", ".join(map(quote, columns))
+    values = ", ".join(f"s.{quote(c)}" for c in columns)
+    matched = " AND ".join(f"t.{quote(c)} <=> s.{quote(c)}" for c in columns)
+    source = (
+        f"SELECT {listed}, {COUNT}, '{DELETE}' AS {OP} FROM {copies}"
+        f" UNION ALL SELECT {listed}, {COUNT}, '{INSERT}' FROM {copies} WHERE {COUNT} > 0"
+        f" UNION ALL SELECT {listed}, {WEIGHT}, '{INSERT}' FROM {held} WHERE {WEIGHT} > 0"
+    )
+    return f"""MERGE INTO {state.quoted()} AS t USING ({source}) AS s
+ON s.{OP} = '{DELETE}' AND {matched}{_within(ranges)}
+WHEN MATCHED THEN DELETE
+WHEN NOT MATCHED AND s.{OP} = '{INSERT}'
+THEN INSERT ({listed}, {COUNT}) VALUES ({values}, s.{COUNT})"""
+
+
+def overwrite_sql(state: Name, columns: Sequence[str], query: str) -> str:
+    """Replace the whole state."""
+    listed = ", ".join(map(quote, columns))
+    return f"INSERT OVERWRITE {state.quoted()} ({listed}) SELECT {listed} FROM ({query})"
+
+
+def counted_sql(columns: Sequence[str], query: str) -> str:
+    """A query's rows, each once with its count."""
+    listed = ", ".join(map(quote, columns))
+    return f"SELECT {listed}, count(*) AS {COUNT} FROM ({query}) GROUP BY {listed}"
+
+
+def _within(ranges: Ranges) -> str:
+    """Ranges of the change as literals: MERGE derives none from its source."""
+    bounds = (f" AND t.{quote(c)} BETWEEN {lo} AND {hi}" for c, (lo, hi) in ranges.items())
+    return "".join(bounds)

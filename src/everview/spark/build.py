@@ -1,0 +1,77 @@
+"""Making a view's state: when it is created, replaced, or must be made anew."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from everview.algebra.relations import Scan
+from everview.catalog.names import Name
+from everview.maintenance.identity import COUNT
+from everview.program.definition import Definition
+from everview.program.records import RefreshResult, Why
+from everview.spark.commit import Observe
+from everview.spark.protocol import refresh_view
+from everview.spark.session import Workspace
+from everview.spark.state import View, create_state, new_state_name, point_to
+from everview.spark.tables import open_log
+from everview.sql.emit import emit
+
+
+def build_view(
+    workspace: Workspace,
+    definition: Definition,
+    why: Why,
+    observe: Observe,
+    cluster_by: tuple[str, ...] = (),
+    properties: tuple[tuple[str, str], ...] = (),
+) -> RefreshResult:
+    """Make and fill a new state, then show it under the view's name.
+
+    Until the last step the view is what it was before; if a step fails, the new state goes.
+    """
+    session = workspace.session(dict(definition.settings))
+    name = new_state_name(definition.view)
+    columns = stored_columns(session, definition)
+    try:
+        detail = create_state(session, name, definition, columns, cluster_by, properties)
+        view = View(definition.view, definition, detail, open_log(session, detail))
+        result = refresh_view(workspace, view, why, observe)
+        point_to(session, definition.view, name, definition)
+    except BaseException:
+        drop_state(session, name)
+        raise
+    return result
+
+
+def drop_state(session: SparkSession, state: Name) -> None:
+    """Remove a state table and its files."""
+    session.sql(f"DROP TABLE IF EXISTS {state.quoted()}")
+
+
+def stored_columns(session: SparkSession, definition: Definition) -> dict[str, str]:
+    """Name and DDL of every column of the state: the user's as Spark typed them, then hidden."""
+    columns = {f.name: _ddl(f.type, f.nullable) for f in definition.columns}
+    hidden = [name for name in definition.stored if name not in columns]
+    if COUNT in hidden:
+        return {**columns, COUNT: _ddl("bigint", nullable=False)}
+    if not hidden:
+        return columns
+    types = algebra_schema(session, definition)
+    return columns | {name: _ddl(types[name].dataType.simpleString()) for name in hidden}
+
+
+def _ddl(type_: str, nullable: bool = True) -> str:
+    return type_ if nullable else f"{type_} NOT NULL"
+
+
+def algebra_schema(session: SparkSession, definition: Definition) -> StructType:
+    """The columns of the view as Everview's own SQL for it computes them."""
+    if definition.plan is None:
+        raise ValueError("only a view with a plan has algebra")
+    names = {str(t.name): t.name for t in definition.tables}
+
+    def source(scan: Scan) -> str:
+        return names[scan.table].quoted()
+
+    return session.sql(emit(definition.plan.relation, source)).schema

@@ -1,0 +1,102 @@
+"""Declaring keys and foreign keys: checked, then kept in the table's own properties."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pyspark.sql import SparkSession
+
+from everview.catalog.checks import checked
+from everview.catalog.constraints import PROPERTY_PREFIX, Constraint, ForeignKey, to_sql
+from everview.catalog.names import Name, quote
+from everview.catalog.tables import Field, Table
+from everview.errors import CatalogError, Code, Problem
+from everview.spark.tables import find_table, full_name
+from everview.sql.literals import string
+from everview.sql.statements import CreateTable, DropConstraint
+
+
+def add_constraint(spark: SparkSession, name: Name, constraint: Constraint) -> Constraint:
+    """Declare a constraint of a table, after checking that it can hold."""
+    table = _table(spark, name)
+    resolved = checked(_resolved(spark, constraint), table, lambda other: find_table(spark, other))
+    _store(spark, table.name, [resolved])
+    return resolved
+
+
+def has_constraint(spark: SparkSession, statement: DropConstraint) -> bool:
+    """Whether the named constraint is one of Everview's (else Delta knows it, or nobody)."""
+    table = find_table(spark, statement.table)
+    return table is not None and any(_is_called(c, statement.name) for c in table.constraints)
+
+
+def drop_constraint(spark: SparkSession, statement: DropConstraint) -> None:
+    """Take a declared constraint back."""
+    table = _table(spark, statement.table)
+    found = [c for c in table.constraints if _is_called(c, statement.name)]
+    if not found and not statement.if_exists:
+        detail = f"{table.name} has no constraint {statement.name}"
+        hint = f"DESCRIBE EXTENDED {table.name} shows those it has"
+        raise CatalogError(Problem(Code.CONSTRAINT_NOT_FOUND, detail, hint))
+    for constraint in found:
+        key = string(PROPERTY_PREFIX + constraint.name)
+        spark.sql(f"ALTER TABLE {table.name.quoted()} UNSET TBLPROPERTIES IF EXISTS ({key})")
+
+
+def create_table(spark: SparkSession, statement: CreateTable) -> None:
+    """Create a table whose statement declares constraints; all are checked before it is made."""
+    name = full_name(spark, statement.name)
+    exists = spark.catalog.tableExists(name.quoted())
+    if exists and statement.if_not_exists:
+        return
+    table = Table(name, _declared_fields(spark, statement.columns))
+    resolved: list[Constraint] = []
+    for constraint in statement.constraints:
+        table = replace(table, constraints=tuple(resolved))
+        own = table
+        resolved.append(
+            checked(
+                _resolved(spark, constraint),
+                own,
+                lambda other, own=own: own if other == own.name else find_table(spark, other),  # type: ignore[misc]
+            )
+        )
+    spark.sql(statement.spark_sql)
+    _store(spark, name, resolved)
+
+
+def _declared_fields(spark: SparkSession, columns: Sequence[tuple[str, str]]) -> tuple[Field, ...]:
+    """The columns of a CREATE TABLE with their types as Spark calls them."""
+    if not columns:
+        return ()
+    casts = ", ".join(f"CAST(NULL AS {type_}) AS {quote(name)}" for name, type_ in columns)
+    schema = spark.sql(f"SELECT {casts}").schema
+    return tuple(Field(f.name, f.dataType.simpleString()) for f in schema)
+
+
+def _resolved(spark: SparkSession, constraint: Constraint) -> Constraint:
+    if isinstance(constraint, ForeignKey):
+        return replace(constraint, target=full_name(spark, constraint.target))
+    return constraint
+
+
+def _is_called(constraint: Constraint, name: str) -> bool:
+    return constraint.name.lower() == name.lower()
+
+
+def _table(spark: SparkSession, name: Name) -> Table:
+    table = find_table(spark, name)
+    if table is None or table.unsupported:
+        what = "there is no table" if table is None else "no Delta table is called"
+        hint = "constraints are declared of Delta tables"
+        raise CatalogError(Problem(Code.UNKNOWN_TABLE, f"{what} {name}", hint))
+    return table
+
+
+def _store(spark: SparkSession, table: Name, constraints: Sequence[Constraint]) -> None:
+    pairs = ", ".join(
+        f"{string(PROPERTY_PREFIX + c.name)} = {string(to_sql(c))}" for c in constraints
+    )
+    if pairs:
+        spark.sql(f"ALTER TABLE {table.quoted()} SET TBLPROPERTIES ({pairs})")

@@ -1,0 +1,50 @@
+"""Reading what changed in a base table: its change feed, netted on the columns in use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.errors import PySparkException
+
+from everview.catalog.names import Name, quote
+from everview.program.records import Reason, Why
+from everview.sql.emit import WEIGHT
+from everview.sql.literals import string
+
+_GAP = ("DELTA_MISSING_CHANGE_DATA",)
+_SCHEMA = ("DELTA_CHANGE_DATA_FEED_INCOMPATIBLE",)
+_RETENTION = (
+    *("DELTA_VERSION_NOT_FOUND", "DELTA_VERSIONS_NOT_CONTIGUOUS", "DELTA_LOG_FILE_NOT_FOUND"),
+    *("DELTA_CHANGE_DATA_FILE_NOT_FOUND", "DELTA_FILE_NOT_FOUND", "DELTA_TRUNCATED"),
+    *("BEYOND_DELETED_FILE_RETENTION", "FILE_NOT_EXIST", "FileNotFoundException"),
+    "DELTA_INVALID_CDC_RANGE",
+)
+
+
+def feed_sql(table: Name, columns: Sequence[str], start: int, end: int) -> str:
+    """The change of a table after version `start` up to `end`, as a signed bag.
+
+    Netted on the columns the view uses, so an update of others is no change at all.
+    """
+    listed = ", ".join(map(quote, columns))
+    sign = "CASE WHEN _change_type IN ('insert', 'update_postimage') THEN 1 ELSE -1 END"
+    return (
+        f"SELECT {listed}, sum({sign}) AS {WEIGHT}"
+        f" FROM table_changes({string(table.quoted())}, {start + 1}, {end})"
+        f" GROUP BY {listed} HAVING sum({sign}) <> 0"
+    )
+
+
+def why_unreadable(table: Name, error: Exception) -> Why | None:
+    """Why a feed could not be read, if it is for a reason that a full refresh mends."""
+    condition = error.getCondition() if isinstance(error, PySparkException) else None
+    text = f"{condition} {error}"
+    if any(code in text for code in _GAP):
+        message = f"the change feed of {table} was off for some of its versions"
+        return Why(Reason.FEED_GAP, message)
+    if any(code in text for code in _SCHEMA):
+        return Why(Reason.SCHEMA_CHANGED, f"the columns of {table} changed since the last refresh")
+    if any(code in text for code in _RETENTION):
+        message = f"changes of {table} since the last refresh are no longer kept"
+        return Why(Reason.RETENTION_EXCEEDED, message)
+    return None

@@ -1,0 +1,79 @@
+"""A computed change, held so that it is computed once.
+
+A small one is collected through Arrow and given back as a local relation: Spark then knows
+its exact size, broadcasts it by itself, and its ranges can be written into other queries as
+literals. A large one is kept by Spark.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pyarrow
+import pyarrow.compute
+from pyspark.sql import DataFrame
+
+from everview.algebra.scalars import Literal
+from everview.catalog.names import quote
+from everview.spark.session import temp_view
+from everview.sql.literals import literal
+
+SMALL = 100_000
+"""The number of rows up to which a change is collected."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A held change: the temporary view it is under, its rows, and the rows themselves if few."""
+
+    view: str
+    rows: int
+    frame: DataFrame
+    table: pyarrow.Table | None
+
+    def counts(self, column: str) -> Counter[object]:
+        """How often each value of a column occurs."""
+        if self.table is not None:
+            return Counter(self.table.column(column).to_pylist())
+        found = self.frame.groupBy(quote(column)).count().collect()
+        return Counter({row[0]: row[1] for row in found})
+
+    def ranges(self, columns: Iterable[str]) -> dict[str, tuple[Literal, Literal]]:
+        """The least and greatest value of columns without NULLs, where that is known."""
+        found: dict[str, tuple[Literal, Literal]] = {}
+        if self.table is None or not self.rows:
+            return found
+        for name in columns:
+            bounds = _range(self.table.column(name))
+            if bounds:
+                found[name] = bounds
+        return found
+
+
+def _range(values: pyarrow.ChunkedArray) -> tuple[Literal, Literal] | None:
+    ordered = (pyarrow.types.is_integer, pyarrow.types.is_date, pyarrow.types.is_string)
+    if values.null_count or not any(is_type(values.type) for is_type in ordered):
+        return None
+    bounds = pyarrow.compute.min_max(values).as_py()
+    low, high = literal(bounds["min"]), literal(bounds["max"])
+    return (low, high) if low and high else None
+
+
+@contextmanager
+def hold(frame: DataFrame, view: str, small: int = SMALL) -> Iterator[Held]:
+    """Compute a frame once and keep its rows under a temporary view, for a block."""
+    few = frame.limit(small + 1).toArrow()
+    if few.num_rows <= small:
+        local = frame.sparkSession.createDataFrame(few, schema=frame.schema)
+        with temp_view(local, view):
+            yield Held(view, few.num_rows, local, few)
+        return
+    kept = frame.persist()
+    try:
+        with temp_view(kept, view):
+            yield Held(view, kept.count(), kept, None)
+    finally:
+        kept.unpersist()

@@ -1,0 +1,97 @@
+"""Pinning: one version of each base table for a whole refresh, and whether it is the same table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from everview.catalog.names import Name
+from everview.catalog.tables import Table
+from everview.errors import Code, Problem, RefreshError
+from everview.program.definition import Definition
+from everview.program.records import Reason, SourcePosition, Why
+from everview.spark.tables import Detail, Log, constraints_of, describe, open_log
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A base table at the version that a refresh reads."""
+
+    table: Table
+    detail: Detail
+    log: Log
+    position: SourcePosition
+
+    @property
+    def name(self) -> Name:
+        return self.table.name
+
+    def moved_since(self, before: SourcePosition) -> bool:
+        """Whether rows may have changed since; commits that change no row do not count."""
+        if (before.id, before.version) == (self.position.id, self.position.version):
+            return False
+        if before.id != self.position.id or before.version > self.position.version:
+            return True
+        newer = self.log.after(before.version)
+        kept = newer and newer[0].version == before.version + 1
+        return not kept or any(commit.changes_data for commit in newer)
+
+
+def pin_sources(session: SparkSession, definition: Definition) -> tuple[Pin, ...]:
+    """Pin every base table of a view; an error if one is gone."""
+    return tuple(_pin(session, table, definition) for table in definition.tables)
+
+
+def _pin(session: SparkSession, table: Table, definition: Definition) -> Pin:
+    detail = describe(session, table.name)
+    if detail is None:
+        problem = Problem(
+            Code.SOURCE_MISSING,
+            f"{table.name}, which {definition.view} reads, is not there",
+            "bring the table back, or drop the view",
+        )
+        raise RefreshError(problem)
+    log = open_log(session, detail)
+    head = log.head()
+    position = SourcePosition(str(table.name), detail.id, head.version, head.timestamp)
+    return Pin(table, detail, log, position)
+
+
+def why_not_continuous(session: SparkSession, pin: Pin, before: SourcePosition) -> Why | None:
+    """Why the change since the recorded position cannot be read as a feed, if it cannot."""
+    name = pin.name
+    if pin.position.id != before.id:
+        return Why(Reason.SOURCE_REPLACED, f"{name} was replaced by another table")
+    if pin.position.version < before.version:
+        return Why(Reason.SOURCE_REPLACED, f"{name} went back before version {before.version}")
+    then = pin.log.commit(before.version)
+    if then is not None and then.timestamp != before.timestamp:
+        message = f"version {before.version} of {name} is not the one the view has taken in"
+        return Why(Reason.SOURCE_REPLACED, message)
+    if not pin.detail.has_feed:
+        return Why(Reason.FEED_OFF, f"the change feed of {name} is off")
+    return _why_schema_changed(session, pin)
+
+
+def _why_schema_changed(session: SparkSession, pin: Pin) -> Why | None:
+    now = {f.name.lower(): f for f in session.table(pin.name.quoted()).schema}
+    for field in pin.table.fields:
+        current = now.get(field.name.lower())
+        if current is None or current.dataType.simpleString() != field.type:
+            is_now = "is gone" if current is None else f"is now {current.dataType.simpleString()}"
+            message = f"the column {field.name} of {pin.name} {is_now}"
+            return Why(Reason.SCHEMA_CHANGED, message)
+    return None
+
+
+def why_key_lost(pins: Iterable[Pin]) -> Why | None:
+    """A key that the view's storage relies on and that is no longer declared with RELY."""
+    for pin in pins:
+        declared = set(constraints_of(pin.detail.properties))
+        for key in pin.table.keys:
+            if key.rely and key not in declared:
+                message = f"the key {key.name} of {pin.name}, which the view relied on, is gone"
+                return Why(Reason.KEY_DROPPED, message)
+    return None

@@ -1,0 +1,172 @@
+"""The refresh protocol: pin, capture, plan, compute, apply in one commit, check.
+
+Whatever happens at whatever point, running it again gives the right view: nothing is kept
+between two refreshes but the view's own table, and its position changes in the very commit
+that changes its rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import nullcontext
+
+from everview.algebra.relations import Scan
+from everview.catalog.names import quote
+from everview.errors import Code, Problem, RefreshError
+from everview.maintenance.identity import COUNT
+from everview.program.definition import Definition
+from everview.program.records import (
+    Action,
+    Reason,
+    Record,
+    RefreshResult,
+    RowCounts,
+    Why,
+    result_of,
+)
+from everview.spark import apply
+from everview.spark.commit import MustBeFull, MustBeRebuilt, Observe, Point, Writer
+from everview.spark.hold import SMALL
+from everview.spark.incremental import refresh_incrementally
+from everview.spark.pins import Pin, pin_sources
+from everview.spark.session import Workspace
+from everview.spark.state import View, newest_record
+from everview.sql.emit import emit
+from everview.sql.statements import RefreshPolicy
+from everview.warehouse.delta_log import Commit
+from everview.warehouse.lock import exclusive
+
+PATIENCE = 600.0
+"""Seconds to wait for another process that refreshes the same view."""
+
+
+def silent(point: Point, detail: str) -> None:
+    """An observer that does nothing."""
+
+
+def refresh_view(
+    workspace: Workspace,
+    view: View,
+    full: Why | None = None,
+    observe: Observe = silent,
+    small: int = SMALL,
+) -> RefreshResult:
+    """Bring a view up to date, in full if a reason for that is given.
+
+    MustBeRebuilt leaves it to the caller to make a new state.
+    """
+    directory = view.directory
+    with exclusive(directory, str(view.name), PATIENCE) if directory else nullcontext():
+        started = time.monotonic()
+        session = workspace.session(dict(view.definition.settings))
+        writer = Writer(session, view, observe)
+        record, commit = _refresh(writer, full, small)
+        seconds = time.monotonic() - started
+        return result_of(record, commit.version, commit.rows_written, seconds)
+
+
+def _refresh(writer: Writer, full: Why | None, small: int) -> tuple[Record, Commit]:
+    view, definition = writer.view, writer.view.definition
+    before, foreign = newest_record(view.log)
+    pins = pin_sources(writer.session, definition)
+    writer.observe(Point.PINNED, ", ".join(f"{p.name}@{p.position.version}" for p in pins))
+    moved = [p for p in pins if _has_moved(p, before)]
+    why = full or _why_full(definition, before, foreign, bool(moved))
+    if why is None and before and not moved:
+        return _nothing_to_do(view, before), view.log.head()
+    if why is None and before and definition.program:
+        try:
+            return refresh_incrementally(writer, definition.program, pins, moved, before, small)
+        except MustBeRebuilt as must:
+            _check_policy(view, must.why)
+            raise
+        except MustBeFull as must:
+            why = must.why
+    if why is None:
+        raise AssertionError("a refresh is incremental or has a reason to be full")
+    _check_policy(view, why)
+    return _refresh_in_full(writer, pins, before, why)
+
+
+def _has_moved(pin: Pin, before: Record | None) -> bool:
+    position = before.position(str(pin.name)) if before else None
+    return position is None or pin.moved_since(position)
+
+
+def _why_full(
+    definition: Definition, before: Record | None, foreign: bool, moved: bool
+) -> Why | None:
+    """Why the view must be recomputed, whatever the changes are; None if it need not be."""
+    if before is None:
+        return Why(Reason.CREATED, "the view has no rows yet")
+    if foreign:
+        return Why(Reason.VIEW_CHANGED, "somebody else changed the view's own table")
+    if definition.policy is RefreshPolicy.FULL:
+        return Why(Reason.POLICY_FULL, "the view's refresh policy is FULL")
+    problems = definition.all_problems
+    wavering = (Code.NON_DETERMINISTIC, Code.TIME_DEPENDENT)
+    if problems and (moved or any(p.code in wavering for p in problems)):
+        return Why(Reason.NOT_INCREMENTAL, problems[0].detail)
+    return None
+
+
+def _check_policy(view: View, why: Why) -> None:
+    """STRICT refuses to recompute, unless there is nothing yet or it was asked for."""
+    asked = why.code in (Reason.CREATED, Reason.REQUESTED)
+    if view.definition.policy is RefreshPolicy.INCREMENTAL_STRICT and not asked:
+        problem = Problem(
+            Code.REFRESH_REFUSED,
+            f"{view.name} cannot be refreshed incrementally: {why.message} ({why.code})",
+            f"REFRESH MATERIALIZED VIEW {view.name} FULL, once the reason is understood",
+        )
+        raise RefreshError(problem)
+
+
+def _nothing_to_do(view: View, before: Record) -> Record:
+    why = Why(Reason.UP_TO_DATE, "no base table has changed")
+    starts = tuple((s.table, s.version) for s in before.sources)
+    return Record(str(view.name), Action.NO_DATA, why, RowCounts(), before.sources, starts)
+
+
+def _refresh_in_full(
+    writer: Writer, pins: Sequence[Pin], before: Record | None, why: Why
+) -> tuple[Record, Commit]:
+    """Recompute the view at the pinned versions and replace its state."""
+    definition = writer.view.definition
+    starts = tuple((s.table, s.version) for s in before.sources) if before else ()
+    record = Record(
+        view=str(writer.view.name),
+        action=Action.FULL,
+        why=why,
+        rows=RowCounts(),
+        sources=tuple(p.position for p in pins),
+        starts=starts,
+    )
+    state = writer.view.state.name
+    query = stored_query(definition, pins)
+    return writer.write(apply.overwrite_sql(state, definition.stored, query), record)
+
+
+def stored_query(definition: Definition, pins: Sequence[Pin]) -> str:
+    """The query that computes a state: the user's own, unless hidden keys are stored with it."""
+    query = visible_query(definition, pins)
+    if COUNT in definition.stored:
+        return apply.counted_sql(definition.visible, query)
+    if definition.plan is None or definition.stored == definition.visible:
+        return query
+    names = {str(p.name): p for p in pins}
+
+    def source(scan: Scan) -> str:
+        pin = names[scan.table]
+        return f"{pin.name.quoted()} VERSION AS OF {pin.position.version}"
+
+    return emit(definition.plan.relation, source)
+
+
+def visible_query(definition: Definition, pins: Sequence[Pin]) -> str:
+    """The user's query at the pinned versions, its columns under the view's names."""
+    versions = {p.name: p.position.version for p in pins}
+    names = ", ".join(map(quote, definition.visible))
+    text = definition.reading.pinned_text(versions)
+    return f"SELECT * FROM (\n{text}\n) AS __ev_query ({names})"

@@ -1,0 +1,120 @@
+"""The session a refresh works in: its own, so that nothing leaks into the user's."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from everview.errors import Code, Problem, SetupError
+
+_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+
+# what a query means depends on these: a view keeps those of the session that created it
+MEANING = (
+    "spark.sql.ansi.enabled",
+    "spark.sql.session.timeZone",
+    "spark.sql.decimalOperations.allowPrecisionLoss",
+    "spark.sql.mapKeyDedupPolicy",
+    "spark.sql.legacy.timeParserPolicy",
+)
+# how a query is read depends on these: Everview reads SQL in Spark's default way only
+_READING = {
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+}
+# how a refresh runs: a commit without rows still records the position; the source of a
+# MERGE is held already; the change has exact statistics, so there is nothing to re-plan
+_RUNNING = {
+    "spark.databricks.delta.skipRecordingEmptyCommits": "false",
+    "spark.databricks.delta.merge.materializeSource": "none",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+
+
+def check_delta(spark: SparkSession) -> None:
+    """Refuse a session in which Delta does not work, naming the settings it lacks."""
+    wanted = {"spark.sql.extensions": _EXTENSION, "spark.sql.catalog.spark_catalog": _CATALOG}
+    missing = [f"{k}={v}" for k, v in wanted.items() if v not in (setting(spark, k) or "")]
+    if missing:
+        detail = "this Spark session cannot read Delta tables: it lacks " + " and ".join(missing)
+        hint = "set both when the session is built, or use everview.connect(warehouse=…)"
+        raise SetupError(Problem(Code.DELTA_MISSING, detail, hint))
+    for name, value in _READING.items():
+        if (setting(spark, name) or value).lower() != value:
+            detail = f"{name} is {setting(spark, name)}, with which SQL reads differently"
+            raise SetupError(Problem(Code.DELTA_MISSING, detail, f"set {name}={value}"))
+
+
+def setting(spark: SparkSession, name: str) -> str | None:
+    """A setting's value, or None if it has none."""
+    try:
+        return spark.conf.get(name)
+    except PySparkException:
+        return None
+
+
+def meaning_of(spark: SparkSession) -> tuple[tuple[str, str], ...]:
+    """The settings of a session that change what a query means."""
+    found = ((name, setting(spark, name)) for name in MEANING)
+    return tuple((name, value) for name, value in found if value is not None)
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether the session is a Spark Connect client, whose server may be another machine."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+class Workspace:
+    """Sessions of Everview's own beside the user's, one for each thread."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.user = spark
+        self._own = threading.local()
+
+    def session(self, settings: Mapping[str, str] | None = None) -> SparkSession:
+        """This thread's own session, with the meaning that a view was created with."""
+        own: SparkSession | None = getattr(self._own, "session", None)
+        if own is None:
+            own = _new_session(self.user)
+            for name, value in (_READING | _RUNNING).items():
+                own.conf.set(name, value)
+            self._own.session = own
+        for name, value in (settings or {}).items():
+            if setting(own, name) != value:
+                own.conf.set(name, value)
+        return own
+
+
+def _new_session(spark: SparkSession) -> SparkSession:
+    if not is_connect(spark):
+        return spark.newSession()
+    clone: SparkSession = spark.cloneSession()  # type: ignore[attr-defined]
+    return clone
+
+
+@contextmanager
+def set_for(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Settings that hold for a block only."""
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name in settings:
+            session.conf.unset(name)
+
+
+@contextmanager
+def temp_view(frame: DataFrame, name: str) -> Iterator[str]:
+    """A frame under a name that SQL can use, for a block."""
+    frame.createOrReplaceTempView(name)
+    try:
+        yield name
+    finally:
+        frame.sparkSession.catalog.dropTempView(name)

@@ -1,0 +1,143 @@
+"""A view's storage: one Delta table with its state, and a Spark view that shows it.
+
+The Spark view is the pointer: it appears when the first state is complete, and is switched
+to another state table in one step when the view is replaced or its state rebuilt.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from everview.catalog.names import Name, quote
+from everview.errors import CatalogError, Code, Problem
+from everview.maintenance.identity import COUNT, HIDDEN_PREFIX
+from everview.program.definition import PROPERTY, Definition, read_definition
+from everview.program.records import Record, read_record
+from everview.program.summaries import HistoryEntry, history_entry
+from everview.spark.tables import Detail, Log, describe, full_name, open_log
+from everview.sql.literals import string
+
+POINTER = "everview.state"
+
+
+@dataclass(frozen=True)
+class View:
+    """A materialized view as found: its definition and its state table."""
+
+    name: Name
+    definition: Definition
+    state: Detail
+    log: Log
+
+    @property
+    def directory(self) -> Path | None:
+        """Where the state is, if on a local disk."""
+        return self.state.directory
+
+
+def find_state(spark: SparkSession, name: Name) -> Name | None:
+    """The state table that a Spark view points to; None if it is no materialized view."""
+    try:
+        rows = spark.sql(f"SHOW TBLPROPERTIES {name.quoted()}").collect()
+    except AnalysisException:
+        return None
+    return next((_split(r.value) for r in rows if r.key == POINTER), None)
+
+
+def _split(pointer: str) -> Name:
+    return Name(tuple(part.replace("``", "`") for part in pointer[1:-1].split("`.`")))
+
+
+def load_view(spark: SparkSession, name: Name) -> View:
+    """A materialized view by its name."""
+    name = full_name(spark, name)
+    state = find_state(spark, name)
+    if state is None:
+        hint = "SHOW MATERIALIZED VIEWS lists those there are"
+        raise CatalogError(
+            Problem(Code.VIEW_NOT_FOUND, f"there is no materialized view {name}", hint)
+        )
+    detail = describe(spark, state)
+    text = detail.properties.get(PROPERTY) if detail else None
+    if detail is None or text is None:
+        problem = Problem(
+            Code.VIEW_DAMAGED,
+            f"the view {name} points to {state}, which is not there or has no definition",
+            f"DROP MATERIALIZED VIEW {name} and create it again",
+        )
+        raise CatalogError(problem)
+    return View(name, read_definition(text), detail, open_log(spark, detail))
+
+
+def new_state_name(view: Name) -> Name:
+    """A fresh name for a state table, beside the view."""
+    return Name((*view.parts[:-1], f"{HIDDEN_PREFIX}{view.last}_{uuid.uuid4().hex[:8]}"))
+
+
+def create_state(
+    session: SparkSession,
+    state: Name,
+    definition: Definition,
+    columns: dict[str, str],
+    cluster_by: tuple[str, ...] = (),
+    properties: tuple[tuple[str, str], ...] = (),
+) -> Detail:
+    """Make an empty state table; `columns` has the type of every stored column, as DDL."""
+    own = {"delta.enableDeletionVectors": "true", **dict(properties)}
+    own[PROPERTY] = definition.to_json()
+    listed = ", ".join(f"{quote(name)} {ddl}" for name, ddl in columns.items())
+    clustered = f"CLUSTER BY ({', '.join(map(quote, cluster_by))})" if cluster_by else ""
+    pairs = ", ".join(f"{string(k)} = {string(v)}" for k, v in own.items())
+    session.sql(
+        f"CREATE TABLE {state.quoted()} ({listed}) USING delta {clustered} TBLPROPERTIES ({pairs})"
+    )
+    detail = describe(session, state)
+    if detail is None:
+        raise CatalogError(Problem(Code.VIEW_DAMAGED, f"{state} was created but is not there"))
+    return detail
+
+
+def point_to(session: SparkSession, view: Name, state: Name, definition: Definition) -> None:
+    """Show a state table under the view's name: the step that makes it visible."""
+    comment = f" COMMENT {string(definition.comment)}" if definition.comment else ""
+    pointer = f"{string(POINTER)} = {string(state.quoted())}"
+    session.sql(
+        f"CREATE OR REPLACE VIEW {view.quoted()}{comment} TBLPROPERTIES ({pointer}) "
+        f"AS {shown(definition, state)}"
+    )
+
+
+def shown(definition: Definition, state: Name, version: int | None = None) -> str:
+    """The query that shows a state's rows as the user asked for them, duplicates and all."""
+    columns = ", ".join(map(quote, definition.visible))
+    pinned = "" if version is None else f" VERSION AS OF {version}"
+    repeated = ""
+    if COUNT in definition.stored:
+        repeated = f" LATERAL VIEW explode(array_repeat(0, CAST({COUNT} AS INT))) AS __ev_copy"
+    return f"SELECT {columns} FROM {state.quoted()}{pinned}{repeated}"
+
+
+def newest_record(log: Log) -> tuple[Record | None, bool]:
+    """The last refresh a state's log tells of, and whether somebody else wrote since."""
+    foreign = False
+    for commit in log.newest_first():
+        record = read_record(commit.user_metadata)
+        if record is not None:
+            return record, foreign
+        foreign = foreign or commit.changes_data
+    return None, foreign
+
+
+def history_of(log: Log, limit: int | None = None) -> tuple[HistoryEntry, ...]:
+    """The refreshes a state's log tells of, newest first."""
+    read = ((c, read_record(c.user_metadata)) for c in log.newest_first())
+    entries = (
+        history_entry(c.version, c.timestamp, c.rows_written, r) for c, r in read if r is not None
+    )
+    return tuple(islice(entries, limit))

@@ -1,0 +1,145 @@
+"""Base tables as Spark's catalog has them, and their logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote, urlparse
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Row, SparkSession
+
+from everview.catalog.constraints import PROPERTY_PREFIX, Constraint
+from everview.catalog.names import Name
+from everview.catalog.tables import Field, Table
+from everview.spark.session import is_connect
+from everview.sql.statements import parse_constraint
+from everview.warehouse.delta_log import Commit, DeltaLog
+
+FEED = "delta.enableChangeDataFeed"
+# operations that change no row; where the log itself cannot be read, they are known by name
+_NO_DATA = (
+    *("OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES"),
+    *("ADD CONSTRAINT", "DROP CONSTRAINT", "UPGRADE PROTOCOL", "CLUSTER BY", "COMPUTE STATS"),
+)
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What identifies a Delta table and where it is."""
+
+    name: Name
+    id: str
+    location: str
+    properties: Mapping[str, str]
+    features: tuple[str, ...]
+
+    @property
+    def has_feed(self) -> bool:
+        return self.properties.get(FEED, "").lower() == "true"
+
+    @property
+    def directory(self) -> Path | None:
+        """Its directory, if it is on a local disk."""
+        address = urlparse(self.location)
+        return Path(unquote(address.path)) if address.scheme == "file" else None
+
+
+class Log(Protocol):
+    """A table's commits, from wherever they can be read."""
+
+    def head(self) -> Commit: ...
+    def commit(self, version: int) -> Commit | None: ...
+    def after(self, version: int) -> list[Commit]: ...
+    def newest_first(self) -> Iterator[Commit]: ...
+
+
+def full_name(spark: SparkSession, name: Name) -> Name:
+    """A name with all its parts, the missing ones from the session."""
+    if len(name.parts) == 3:
+        return name
+    return name.qualified(spark.catalog.currentCatalog(), spark.catalog.currentDatabase())
+
+
+def describe(spark: SparkSession, name: Name) -> Detail | None:
+    """A Delta table's identity; None if there is no such table or it is not Delta's."""
+    try:
+        row = spark.sql(f"DESCRIBE DETAIL {name.quoted()}").collect()[0]
+    except AnalysisException:
+        return None
+    if row.format != "delta":
+        return None
+    return Detail(name, row.id, row.location, dict(row.properties), tuple(row.tableFeatures or ()))
+
+
+def find_table(spark: SparkSession, name: Name) -> Table | None:
+    """A base table by the name a query uses; `unsupported` says why it cannot be a source."""
+    name = full_name(spark, name)
+    try:
+        kind = spark.catalog.getTable(name.quoted()).tableType
+    except AnalysisException:
+        return None
+    if kind in ("VIEW", "TEMPORARY"):
+        return Table(name, (), unsupported="is a view, not a table")
+    detail = describe(spark, name)
+    if detail is None:
+        return Table(name, (), unsupported="is not a Delta table")
+    schema = spark.table(name.quoted()).schema
+    fields = tuple(Field(f.name, f.dataType.simpleString(), f.nullable) for f in schema)
+    return Table(name, fields, constraints_of(detail.properties))
+
+
+def constraints_of(properties: Mapping[str, str]) -> tuple[Constraint, ...]:
+    """The constraints a table's properties declare, in the order of their names."""
+    names = sorted(p for p in properties if p.startswith(PROPERTY_PREFIX))
+    return tuple(parse_constraint(n.removeprefix(PROPERTY_PREFIX), properties[n]) for n in names)
+
+
+def open_log(spark: SparkSession, detail: Detail) -> Log:
+    """The log of a table: read from disk where that is this machine's, else through Spark."""
+    directory = detail.directory
+    managed_elsewhere = any("catalog" in f.lower() for f in detail.features)
+    if directory and not is_connect(spark) and not managed_elsewhere:
+        log = DeltaLog(directory)
+        if log.exists():
+            return log
+    return HistoryLog(spark, detail.name)
+
+
+class HistoryLog:
+    """A table's commits as DESCRIBE HISTORY tells them."""
+
+    def __init__(self, spark: SparkSession, name: Name) -> None:
+        self._spark = spark
+        self._name = name
+
+    def head(self) -> Commit:
+        return self._history("LIMIT 1")[0]
+
+    def commit(self, version: int) -> Commit | None:
+        found = self.after(version - 1)
+        return found[0] if found and found[0].version == version else None
+
+    def after(self, version: int) -> list[Commit]:
+        behind = self.head().version - version
+        return list(reversed(self._history(f"LIMIT {behind}"))) if behind > 0 else []
+
+    def newest_first(self) -> Iterator[Commit]:
+        return iter(self._history(""))
+
+    def _history(self, limit: str) -> list[Commit]:
+        rows = self._spark.sql(f"DESCRIBE HISTORY {self._name.quoted()} {limit}").collect()
+        return [_commit(row) for row in rows]
+
+
+def _commit(row: Row) -> Commit:
+    return Commit(
+        row.version,
+        int(row.timestamp.timestamp() * 1000),
+        row.operation,
+        row.userMetadata,
+        row.operation not in _NO_DATA,
+        int((row.operationMetrics or {}).get("numOutputRows", 0)),
+    )

@@ -1,0 +1,83 @@
+"""VERIFY: the stored view against its query at the recorded versions, as bags, both ways."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from everview.catalog.names import quote
+from everview.errors import CatalogError, Code, Problem, RefreshError
+from everview.program.records import Record
+from everview.program.verification import Difference, Verification
+from everview.spark.pins import Pin, pin_sources
+from everview.spark.protocol import visible_query
+from everview.spark.session import Workspace, temp_view
+from everview.spark.state import View, newest_record, shown
+
+_SAMPLE = 5
+
+
+def verify_view(workspace: Workspace, view: View) -> Verification:
+    """Recompute a view and compare every row of it, with its number of copies."""
+    session = workspace.session(dict(view.definition.settings))
+    record, foreign = newest_record(view.log)
+    if record is None:
+        problem = Problem(Code.VIEW_DAMAGED, f"{view.name} was never filled", "refresh it")
+        raise CatalogError(problem)
+    recorded = _at_recorded_versions(pin_sources(session, view.definition), record)
+    stored = shown(view.definition, view.state.name, view.log.head().version)
+    recomputed = visible_query(view.definition, recorded)
+    try:
+        return _compare(session, view, record, foreign, stored, recomputed)
+    except PySparkException as error:
+        problem = Problem(
+            Code.VERSIONS_GONE,
+            f"{view.name} cannot be verified: {str(error).splitlines()[0]}",
+            "if the recorded versions are no longer kept, refresh the view and verify again",
+        )
+        raise RefreshError(problem) from error
+
+
+def _at_recorded_versions(pins: tuple[Pin, ...], record: Record) -> tuple[Pin, ...]:
+    return tuple(
+        replace(p, position=position)
+        for p in pins
+        if (position := record.position(str(p.name))) is not None
+    )
+
+
+def _compare(
+    session: SparkSession, view: View, record: Record, foreign: bool, stored: str, recomputed: str
+) -> Verification:
+    columns = ", ".join(map(quote, view.definition.visible))
+    differing = session.sql(
+        f"SELECT {columns}, sum(__ev_side) AS __ev_side FROM ("
+        f"SELECT {columns}, 1 AS __ev_side FROM ({stored})"
+        f" UNION ALL SELECT {columns}, -1 FROM ({recomputed}))"
+        f" GROUP BY {columns} HAVING sum(__ev_side) <> 0"
+    )
+    rows = session.sql(f"SELECT count(*) AS n FROM ({stored})").collect()[0].n
+    with temp_view(differing.persist(), "__ev_differing") as name:
+        totals = session.sql(
+            f"SELECT coalesce(sum(greatest(__ev_side, 0)), 0) AS extra,"
+            f" coalesce(sum(greatest(-__ev_side, 0)), 0) AS missing FROM {name}"
+        ).collect()[0]
+        sample = session.sql(
+            f"SELECT * FROM {name} ORDER BY abs(__ev_side) DESC LIMIT {_SAMPLE}"
+        ).collect()
+    differing.unpersist()
+    return Verification(
+        view=str(view.name),
+        is_equal=not totals.extra and not totals.missing,
+        rows=rows,
+        extra=totals.extra,
+        missing=totals.missing,
+        sample=tuple(
+            Difference(tuple(str(v) for v in row[:-1]), row.__getattr__("__ev_side"))
+            for row in sample
+        ),
+        sources=record.ranges,
+        changed_by_others=foreign,
+    )
