@@ -16,9 +16,11 @@ from everview.catalog.names import Name
 from everview.errors import CatalogError, Code, EverviewError, Problem, SqlError
 from everview.program.definition import Definition
 from everview.program.explain import Explanation
+from everview.program.notices import feed_notices
 from everview.program.records import Reason, RefreshResult, Why
 from everview.program.summaries import HistoryEntry, ViewSummary
 from everview.program.verification import Verification
+from everview.program.view_log import history_of
 from everview.sql.drops import read_drop
 from everview.sql.statements import (
     AddConstraint,
@@ -223,18 +225,13 @@ class Everview:
         return Explanation(definition, definition.text, self._feed_notices(definition))
 
     def _feed_notices(self, definition: Definition) -> tuple[str, ...]:
-        from everview.spark.tables import FEED, describe
+        from everview.spark.tables import describe
 
-        notices = []
-        for table in definition.tables if definition.plan else ():
-            detail = describe(self.spark, table.name)
-            if detail and not detail.has_feed:
-                notices.append(
-                    f"the change feed of {short_name(str(table.name))} is off, so every refresh "
-                    f"recomputes; ALTER TABLE {short_name(str(table.name))} "
-                    f"SET TBLPROPERTIES ({FEED} = true)"
-                )
-        return tuple(notices)
+        def has_feed(name: Name) -> bool:
+            detail = describe(self.spark, name)
+            return detail is None or detail.has_feed
+
+        return feed_notices(definition, has_feed)
 
     def _create(self, create: CreateMaterializedView) -> RefreshResult | None:
         from everview.spark.build import build_view
@@ -361,8 +358,6 @@ class MaterializedView:
 
     def history(self, limit: int | None = None) -> tuple[HistoryEntry, ...]:
         """The refreshes of the view, newest first, from the commits they made."""
-        from everview.spark.state import history_of
-
         return history_of(self._current().log, limit)
 
     def describe(self) -> dict[str, str]:

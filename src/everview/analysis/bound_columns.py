@@ -44,7 +44,7 @@ from everview.catalog.tables import Table
 
 _QUOTED = r"'[^']*'"
 _EXACT_LITERALS = {
-    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), rf"-?\d+[ysl]?|{_QUOTED}"),
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), rf"-?\d+|{_QUOTED}"),
     "date": rf"(date\s*)?{_QUOTED}",
     "string": _QUOTED,
     "boolean": "true|false",

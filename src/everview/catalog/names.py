@@ -41,6 +41,11 @@ class Name:
         """The innermost part: the table's or view's own name."""
         return self.parts[-1]
 
+    @property
+    def folded(self) -> tuple[str, ...]:
+        """The parts without case, as Spark's catalog compares them."""
+        return tuple(part.lower() for part in self.parts)
+
     def quoted(self) -> str:
         """The name for use in SQL, every part in backquotes."""
         return ".".join(quote(part) for part in self.parts)

@@ -33,14 +33,24 @@ Ranges = Mapping[tuple[str, str], tuple[Literal, Literal]]
 """For (table, column): the least and the greatest value in the table's change."""
 
 
-def bound_scans(branch: Relation, changed: Scan, ranges: Ranges) -> Relation:
-    """The branch with the change's ranges written on every scan equated with it."""
+def bound_scans(
+    branch: Relation, changed: Scan, ranges: Ranges, types: Mapping[Column, str]
+) -> Relation:
+    """The branch with the change's ranges written on every scan equated with it.
+
+    Only between columns of one type: the order of '9' and '10' is not that of 9 and 10, and
+    a comparison of different types goes through a cast that can lose digits.
+    """
     bounds = {
         Column(changed.ref, column): bound
         for (table, column), bound in ranges.items()
         if table == changed.table
     }
-    conditions = list(_equalities(branch))
+    conditions = [
+        (left, right)
+        for left, right in _equalities(branch)
+        if types.get(left, "") == types.get(right, " ")
+    ]
     reached = dict(bounds)
     for _ in conditions:
         for left, right in conditions:

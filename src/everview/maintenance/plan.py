@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from everview.algebra.columns import Column
 from everview.algebra.relations import Net, Relation, Union, scans
 from everview.analysis.inlining import inline
 from everview.analysis.used_columns import narrow
@@ -24,6 +25,8 @@ class Plan:
     """The view with its hidden columns, reading only the columns it uses."""
     identity: Identity
     branches: tuple[Branch, ...]
+    types: Mapping[Column, str] = field(compare=False, repr=False)
+    """The types of the base tables' columns."""
 
     @property
     def visible(self) -> tuple[str, ...]:
@@ -50,7 +53,7 @@ class Plan:
     def delta(self, changed_tables: Iterable[str], ranges: Ranges | None = None) -> Relation:
         """ΔV, netted, for a refresh in which exactly these tables changed."""
         left = unchanged(self.branches, frozenset(changed_tables))
-        bounded = [bound_scans(b.relation, b.changed, ranges or {}) for b in left]
+        bounded = [bound_scans(b.relation, b.changed, ranges or {}, self.types) for b in left]
         return Net(Union(tuple(without_old_versions(r) for r in bounded)))
 
 
@@ -60,4 +63,5 @@ def make_plan(relation: Relation, tables: Mapping[str, Table]) -> Plan:
     stored = narrow(stored)
     found = branches(delta(stored))
     ordered = tuple(Branch(b.changed, start_from_change(b.relation)) for b in found)
-    return Plan(stored, identity, ordered)
+    types = {Column(s.ref, f.name): f.type for s in scans(stored) for f in tables[s.table].fields}
+    return Plan(stored, identity, ordered, types)

@@ -142,6 +142,8 @@ class RefreshResult:
     sources: tuple[SourceRange, ...]
     version: int
     seconds: float
+    changed_rows: int = 0
+    """Rows read from the base tables' change feeds."""
 
     def __str__(self) -> str:
         rows = f"+{self.rows_inserted} ~{self.rows_updated} −{self.rows_deleted} rows"
@@ -166,4 +168,5 @@ def result_of(record: Record, version: int, rows_written: int, seconds: float) -
         sources=record.ranges,
         version=version,
         seconds=seconds,
+        changed_rows=record.changed_rows,
     )

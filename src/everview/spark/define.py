@@ -20,7 +20,7 @@ from everview.analysis.determinism import forbidden_calls
 from everview.catalog.names import Name
 from everview.catalog.tables import Field
 from everview.errors import Code, Problem, SqlError
-from everview.maintenance.identity import HIDDEN_PREFIX
+from everview.program.column_names import column_names
 from everview.program.definition import Definition, unions
 from everview.spark.build import algebra_schema
 from everview.spark.session import Workspace, meaning_of
@@ -66,31 +66,10 @@ def _spark_schema(session: SparkSession, reading: Reading) -> StructType:
 
 
 def _columns(create: CreateMaterializedView, schema: StructType) -> tuple[Field, ...]:
-    if create.columns and len(create.columns) != len(schema):
-        detail = f"{len(create.columns)} column names are given for {len(schema)} columns"
-        hint = "name every column of the query, or none"
-        raise SqlError(Problem(Code.COLUMN_COUNT, detail, hint), sql=create.query)
-    names = [c.name for c in create.columns] or list(schema.names)
-    _check_names(names, create.query)
     return tuple(
         Field(name, f.dataType.simpleString(), f.nullable)
-        for name, f in zip(names, schema, strict=True)
+        for name, f in zip(column_names(create, schema.names), schema, strict=True)
     )
-
-
-def _check_names(names: list[str], sql: str) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name.lower() in seen:
-            hint = "give one of them another name with AS, or name the view's columns"
-            detail = f"two columns of the view are called {name}"
-            raise SqlError(Problem(Code.DUPLICATE_COLUMN, detail, hint), sql=sql)
-        if name.lower().startswith(HIDDEN_PREFIX):
-            detail = (
-                f"the column {name} begins with {HIDDEN_PREFIX}, which Everview keeps to itself"
-            )
-            raise SqlError(Problem(Code.RESERVED_NAME, detail, "rename it with AS"), sql=sql)
-        seen.add(name.lower())
 
 
 def _user_functions(session: SparkSession, reading: Reading) -> tuple[Problem, ...]:

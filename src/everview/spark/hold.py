@@ -36,10 +36,21 @@ class Held:
 
     def counts(self, column: str) -> Counter[object]:
         """How often each value of a column occurs."""
-        if self.table is not None:
-            return Counter(self.table.column(column).to_pylist())
-        found = self.frame.groupBy(quote(column)).count().collect()
-        return Counter({row[0]: row[1] for row in found})
+        if self.table is None:
+            rows = self.frame.groupBy(quote(column)).count().collect()
+            return Counter({row[0]: row[1] for row in rows})
+        return Counter(self.table.column(column).to_pylist())
+
+    def totals(self, key: str, value: str) -> Counter[object]:
+        """The sum of one column for each value of another."""
+        if self.table is None:
+            rows = self.frame.groupBy(quote(key)).agg({value: "sum"}).collect()
+            return Counter({row[0]: row[1] for row in rows})
+        found: Counter[object] = Counter()
+        pairs = (self.table.column(name).to_pylist() for name in (key, value))
+        for of_key, of_value in zip(*pairs, strict=True):
+            found[of_key] += of_value
+        return found
 
     def ranges(self, columns: Iterable[str]) -> dict[str, tuple[Literal, Literal]]:
         """The least and greatest value of columns without NULLs, where that is known."""

@@ -129,14 +129,8 @@ def _compute(
 
 
 def _row_counts(delta: Held) -> RowCounts:
-    if not delta.rows:
-        return RowCounts()
-    weights = delta.frame.selectExpr(
-        f"sum(IF({apply.OP} = '{apply.INSERT}', {WEIGHT}, 0))",
-        f"sum(IF({apply.OP} = '{apply.UPDATE}', 1, 0))",
-        f"-sum(IF({apply.OP} = '{apply.DELETE}', {WEIGHT}, 0))",
-    ).collect()[0]
-    return RowCounts(*(int(w) for w in weights))
+    weights = delta.totals(apply.OP, WEIGHT)
+    return RowCounts(weights[apply.INSERT], weights[apply.UPDATE], -weights[apply.DELETE])
 
 
 def _record(

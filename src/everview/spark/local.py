@@ -39,8 +39,15 @@ def start_local(warehouse: Path) -> SparkSession:
         joining |= start_jvm(find_java(), pyspark_dir(), delta_jars()).environment
     with _environment(joining):
         session = SparkSession.builder.config(map=settings(directory)).getOrCreate()
-    atexit.register(session.stop)  # before the JVM goes, or PySpark's threads complain
+    atexit.register(_close, session)
     return session
+
+
+def _close(session: SparkSession) -> None:
+    """End the session before the JVM goes, or PySpark's threads complain about it."""
+    session.stop()
+    if SparkContext._gateway is not None:
+        SparkContext._gateway.shutdown()
 
 
 def settings(warehouse: Path) -> dict[str, str | int | float | bool | None]:

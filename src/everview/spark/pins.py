@@ -12,7 +12,8 @@ from everview.catalog.tables import Table
 from everview.errors import Code, Problem, RefreshError
 from everview.program.definition import Definition
 from everview.program.records import Reason, SourcePosition, Why
-from everview.spark.tables import Detail, Log, constraints_of, describe, open_log
+from everview.spark.tables import Detail, Log, describe, open_log
+from everview.sql.stored_constraints import constraints_of
 
 
 @dataclass(frozen=True)

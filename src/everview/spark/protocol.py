@@ -25,13 +25,14 @@ from everview.program.records import (
     Why,
     result_of,
 )
+from everview.program.view_log import newest_record
 from everview.spark import apply
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Observe, Point, Writer
 from everview.spark.hold import SMALL
 from everview.spark.incremental import refresh_incrementally
 from everview.spark.pins import Pin, pin_sources
 from everview.spark.session import Workspace
-from everview.spark.state import View, newest_record
+from everview.spark.state import View
 from everview.sql.emit import emit
 from everview.sql.statements import RefreshPolicy
 from everview.warehouse.delta_log import Commit

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from pyspark.errors import AnalysisException
@@ -18,8 +17,6 @@ from everview.catalog.names import Name, quote
 from everview.errors import CatalogError, Code, Problem
 from everview.maintenance.identity import COUNT, HIDDEN_PREFIX
 from everview.program.definition import PROPERTY, Definition, read_definition
-from everview.program.records import Record, read_record
-from everview.program.summaries import HistoryEntry, history_entry
 from everview.spark.tables import Detail, Log, describe, full_name, open_log
 from everview.sql.literals import string
 
@@ -121,23 +118,3 @@ def shown(definition: Definition, state: Name, version: int | None = None) -> st
     if COUNT in definition.stored:
         repeated = f" LATERAL VIEW explode(array_repeat(0, CAST({COUNT} AS INT))) AS __ev_copy"
     return f"SELECT {columns} FROM {state.quoted()}{pinned}{repeated}"
-
-
-def newest_record(log: Log) -> tuple[Record | None, bool]:
-    """The last refresh a state's log tells of, and whether somebody else wrote since."""
-    foreign = False
-    for commit in log.newest_first():
-        record = read_record(commit.user_metadata)
-        if record is not None:
-            return record, foreign
-        foreign = foreign or commit.changes_data
-    return None, foreign
-
-
-def history_of(log: Log, limit: int | None = None) -> tuple[HistoryEntry, ...]:
-    """The refreshes a state's log tells of, newest first."""
-    read = ((c, read_record(c.user_metadata)) for c in log.newest_first())
-    entries = (
-        history_entry(c.version, c.timestamp, c.rows_written, r) for c, r in read if r is not None
-    )
-    return tuple(islice(entries, limit))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -11,14 +11,12 @@ from urllib.parse import unquote, urlparse
 from pyspark.errors import AnalysisException
 from pyspark.sql import Row, SparkSession
 
-from everview.catalog.constraints import PROPERTY_PREFIX, Constraint
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 from everview.spark.session import is_connect
-from everview.sql.statements import parse_constraint
-from everview.warehouse.delta_log import Commit, DeltaLog
+from everview.sql.stored_constraints import constraints_of
+from everview.warehouse.delta_log import FEED, Commit, DeltaLog
 
-FEED = "delta.enableChangeDataFeed"
 # operations that change no row; where the log itself cannot be read, they are known by name
 _NO_DATA = (
     *("OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES"),
@@ -43,8 +41,7 @@ class Detail:
     @property
     def directory(self) -> Path | None:
         """Its directory, if it is on a local disk."""
-        address = urlparse(self.location)
-        return Path(unquote(address.path)) if address.scheme == "file" else None
+        return local_directory(self.location)
 
 
 class Log(Protocol):
@@ -64,14 +61,48 @@ def full_name(spark: SparkSession, name: Name) -> Name:
 
 
 def describe(spark: SparkSession, name: Name) -> Detail | None:
-    """A Delta table's identity; None if there is no such table or it is not Delta's."""
+    """A Delta table's identity; None if there is no such table or it is not Delta's.
+
+    DESCRIBE DETAIL counts files, for which Delta replays the log in three Spark jobs; a log
+    on this machine is read directly instead.
+    """
     try:
-        row = spark.sql(f"DESCRIBE DETAIL {name.quoted()}").collect()[0]
+        rows = spark.sql(f"DESCRIBE TABLE EXTENDED {name.quoted()}").collect()
     except AnalysisException:
         return None
-    if row.format != "delta":
+    facts = {row.col_name: row.data_type for row in rows[_detail_starts(rows) :]}
+    if facts.get("Provider") != "delta":
         return None
+    location = facts["Location"]
+    log = _local_log(spark, location)
+    metadata = log.metadata() if log else None
+    if metadata and not _is_managed_elsewhere(metadata.features):
+        return Detail(name, metadata.id, location, metadata.properties, metadata.features)
+    row = spark.sql(f"DESCRIBE DETAIL {name.quoted()}").collect()[0]
     return Detail(name, row.id, row.location, dict(row.properties), tuple(row.tableFeatures or ()))
+
+
+def _detail_starts(rows: list[Row]) -> int:
+    """Where the facts begin; a column may be called Provider, too."""
+    heads = (n for n, row in enumerate(rows) if row.col_name.startswith("# Detailed"))
+    return next(heads, len(rows))
+
+
+def _is_managed_elsewhere(features: Iterable[str]) -> bool:
+    """Whether a catalog, not the log's directory, knows the newest commits."""
+    return any("catalog" in feature.lower() for feature in features)
+
+
+def _local_log(spark: SparkSession, location: str) -> DeltaLog | None:
+    directory = local_directory(location)
+    log = DeltaLog(directory) if directory and not is_connect(spark) else None
+    return log if log and log.exists() else None
+
+
+def local_directory(location: str) -> Path | None:
+    """The directory of a location on a local disk."""
+    address = urlparse(location)
+    return Path(unquote(address.path)) if address.scheme == "file" else None
 
 
 def find_table(spark: SparkSession, name: Name) -> Table | None:
@@ -91,20 +122,11 @@ def find_table(spark: SparkSession, name: Name) -> Table | None:
     return Table(name, fields, constraints_of(detail.properties))
 
 
-def constraints_of(properties: Mapping[str, str]) -> tuple[Constraint, ...]:
-    """The constraints a table's properties declare, in the order of their names."""
-    names = sorted(p for p in properties if p.startswith(PROPERTY_PREFIX))
-    return tuple(parse_constraint(n.removeprefix(PROPERTY_PREFIX), properties[n]) for n in names)
-
-
 def open_log(spark: SparkSession, detail: Detail) -> Log:
     """The log of a table: read from disk where that is this machine's, else through Spark."""
-    directory = detail.directory
-    managed_elsewhere = any("catalog" in f.lower() for f in detail.features)
-    if directory and not is_connect(spark) and not managed_elsewhere:
-        log = DeltaLog(directory)
-        if log.exists():
-            return log
+    log = _local_log(spark, detail.location)
+    if log and not _is_managed_elsewhere(detail.features):
+        return log
     return HistoryLog(spark, detail.name)
 
 

@@ -11,10 +11,11 @@ from everview.catalog.names import quote
 from everview.errors import CatalogError, Code, Problem, RefreshError
 from everview.program.records import Record
 from everview.program.verification import Difference, Verification
+from everview.program.view_log import newest_record
 from everview.spark.pins import Pin, pin_sources
 from everview.spark.protocol import visible_query
 from everview.spark.session import Workspace, temp_view
-from everview.spark.state import View, newest_record, shown
+from everview.spark.state import View, shown
 
 _SAMPLE = 5
 
@@ -74,10 +75,7 @@ def _compare(
         rows=rows,
         extra=totals.extra,
         missing=totals.missing,
-        sample=tuple(
-            Difference(tuple(str(v) for v in row[:-1]), row.__getattr__("__ev_side"))
-            for row in sample
-        ),
+        sample=tuple(Difference(tuple(str(v) for v in row[:-1]), row[-1]) for row in sample),
         sources=record.ranges,
         changed_by_others=foreign,
     )

@@ -57,19 +57,20 @@ def read_query(text: str, find_table: FindTable) -> Reading:
     uses, tables, missing = find_tables(tree, find_table)
     binder = _Binder(text, tokens, tables, ScalarReader(text))
     binder.refs.update(_lambda_names(tree))
-    relation = binder.query(tree, {}, binder.fresh("view")).relation
+    bound = binder.query(tree, {}, binder.fresh("view"))
     errors = (*missing, *binder.scalars.errors)
     if errors:
         raise SqlError(*dict.fromkeys(errors), sql=text)
     reasons = tuple(dict.fromkeys(binder.scalars.reasons))
     return Reading(
         text=text,
-        relation=None if reasons else relation,
+        relation=None if reasons else bound.relation,
         problems=reasons,
         notices=tuple(dict.fromkeys(binder.notices)),
         uses=uses,
         calls=calls_in(tokens, identifier_starts(tree)),
         stars=tuple(dict.fromkeys(binder.stars)),
+        names=tuple(v.name for v in bound.scope.visible) if bound.scope else (),
     )
 
 
@@ -230,6 +231,9 @@ class _Binder:
                 expanded = self._star(inner, source.scope)
                 known = known and expanded is not None
                 outputs += [(v.name, v.scalar) for v in expanded or ()]
+            elif isinstance(item.args.get("alias"), exp.Placeholder):  # as sqlglot reads `a:b`
+                self.refuse("a path behind a colon", item)
+                known = False
             elif isinstance(item, exp.Aliases):
                 self.refuse("a function that makes several columns", item)
                 known = False

@@ -51,6 +51,8 @@ class Reading:
     uses: tuple[TableUse, ...]
     calls: tuple[Call, ...]
     stars: tuple[Star, ...]
+    names: tuple[str, ...] = ()
+    """What the query's columns are called; empty if that is not known."""
 
     @property
     def tables(self) -> tuple[Table, ...]:

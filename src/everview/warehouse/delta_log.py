@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+FEED = "delta.enableChangeDataFeed"
+"""The property with which a table keeps a feed of its changes."""
 
 _COMMIT_FILE = re.compile(r"(\d{20})\.json")
 _CHECKPOINT_FILE = re.compile(r"(\d{20})\.checkpoint.*\.parquet")
@@ -36,6 +39,11 @@ class TableMetadata:
     id: str
     fields: tuple[tuple[str, str, bool], ...]
     properties: Mapping[str, str]
+    features: tuple[str, ...] = ()
+
+    @property
+    def has_feed(self) -> bool:
+        return self.properties.get(FEED, "").lower() == "true"
 
 
 class DeltaLog:
@@ -67,6 +75,12 @@ class DeltaLog:
 
     def metadata(self) -> TableMetadata | None:
         """The table's present columns and properties; None if the log does not tell."""
+        summary = self._directory / f"{self.versions()[-1]:020d}.crc"
+        if summary.exists():
+            content = json.loads(summary.read_text(encoding="utf-8"))
+            if "metadata" in content:
+                features = (content.get("protocol") or {}).get("writerFeatures") or ()
+                return _metadata(content["metadata"], features)
         for version in reversed(self.versions()):
             for action in self._actions(version):
                 if "metaData" in action:
@@ -114,11 +128,11 @@ class DeltaLog:
         return next((_metadata(m) for m in found), None)
 
 
-def _metadata(content: Mapping[str, Any]) -> TableMetadata:
+def _metadata(content: Mapping[str, Any], features: Iterable[str] = ()) -> TableMetadata:
     schema = json.loads(content["schemaString"])
     configuration = content.get("configuration") or {}
     fields = tuple((f["name"], type_name(f["type"]), f["nullable"]) for f in schema["fields"])
-    return TableMetadata(content["id"], fields, dict(configuration))
+    return TableMetadata(content["id"], fields, dict(configuration), tuple(features))
 
 
 def type_name(type_: str | Mapping[str, Any]) -> str:

@@ -1,0 +1,198 @@
+"""The `everview` command: what it understands, which function answers, how it ends.
+
+Exit codes: 0 ok, 1 failed, 2 a gate tripped, 3 wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from everview.cli.console import Console
+from everview.cli.doctor import doctor
+from everview.cli.explain import explain
+from everview.cli.refresh import refresh, verify
+from everview.cli.run_sql import run_sql
+from everview.cli.shell import FAILED, USAGE, Connect, Shell, default_warehouse
+from everview.cli.status import history, status
+from everview.engine import Everview, connect
+from everview.errors import EverviewError
+
+_EPILOG = """\
+exit codes: 0 ok, 1 failed, 2 a gate tripped (verify, --require-incremental), 3 wrong usage
+environment: EVERVIEW_WAREHOUSE, NO_COLOR, EVERVIEW_DEBUG=1 for the trace of a failure
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with our exit code for wrong usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(USAGE, f"everview: {message}\n")
+
+
+def main(
+    argv: Sequence[str] | None = None,
+    connect_to: Connect | None = None,
+    console: Console | None = None,
+) -> int:
+    """Run one command and answer with its exit code.
+
+    `connect_to` gives the engine over a warehouse; without it a local Spark is started.
+    """
+    parser = _make_parser()
+    try:
+        args = parser.parse_args(argv)
+        _check(args, parser)
+    except SystemExit as exit_:
+        return exit_.code if isinstance(exit_.code, int) else USAGE
+    shell = Shell(console or Console(), connect_to or _connect)
+    try:
+        answer: Callable[[argparse.Namespace, Shell], int] = args.answer
+        return answer(args, shell)
+    except BrokenPipeError:
+        # the reader of a pipe went away; Python would complain once more when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except KeyboardInterrupt:
+        shell.console.error("stopped")
+        return FAILED
+    except Exception as error:
+        _report(error, shell.console)
+        return FAILED
+
+
+def _connect(warehouse: Path) -> Everview:
+    return connect(warehouse=warehouse)
+
+
+def _report(error: Exception, console: Console) -> None:
+    """An error as its text; the trace only for those who ask."""
+    if os.environ.get("EVERVIEW_DEBUG"):
+        traceback.print_exception(error, file=console.err)
+    elif isinstance(error, EverviewError):
+        console.error(str(error))
+    elif type(error).__module__.startswith("pyspark."):
+        console.error(f"Spark says: {str(error).strip().splitlines()[0]}")
+    else:
+        first = (str(error).strip().splitlines() or [""])[0]
+        console.error(
+            f"unexpected {type(error).__name__}: {first} (EVERVIEW_DEBUG=1 shows the trace)"
+        )
+
+
+def _make_parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="everview",
+        description="Incremental materialized views for Apache Spark and Delta Lake.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(name: str, help_: str, answer: Callable[[argparse.Namespace, Shell], int]) -> _Parser:
+        command: _Parser = commands.add_parser(name, help=help_, description=help_)
+        command.set_defaults(answer=answer, parser=command)
+        return command
+
+    command = add("demo", "show all of it on a small shop, in under two minutes", _demo)
+    command.add_argument("--keep", metavar="DIR", type=Path, help="keep the warehouse in DIR")
+
+    command = add("sql", "run SQL statements, Everview's and Spark's", run_sql)
+    command.add_argument("file", nargs="?", metavar="FILE", help="a file of statements, or -")
+    command.add_argument("-e", "--execute", metavar="STATEMENT", help="statements to run")
+    command.add_argument(
+        "--rows", type=int, default=100, metavar="N", help="show at most N rows (100; 0: all)"
+    )
+    _add_warehouse(command)
+    _add_json(command)
+
+    command = add("explain", "say how a view is maintained; needs no Spark", explain)
+    command.add_argument("what", nargs="?", metavar="VIEW|FILE", help="a view, a file, or -")
+    command.add_argument("--sql", metavar="TEXT", help="CREATE MATERIALIZED VIEW … or SELECT …")
+    command.add_argument(
+        "--schema", metavar="FILE", type=Path, help="tables from a snapshot file (JSON)"
+    )
+    command.add_argument(
+        "--require-incremental", action="store_true", help="exit 2 if a view would be recomputed"
+    )
+    _add_warehouse(command)
+    _add_json(command)
+
+    command = add("refresh", "bring views up to date", refresh)
+    _add_views(command)
+    command.add_argument("--full", action="store_true", help="recompute instead")
+    _add_warehouse(command)
+    _add_json(command)
+
+    command = add("verify", "compare views with their queries; exit 2 if they differ", verify)
+    _add_views(command)
+    _add_warehouse(command)
+    _add_json(command)
+
+    command = add("status", "say how fresh every view is; needs no Spark", status)
+    _add_warehouse(command)
+    _add_json(command)
+
+    command = add("history", "list the refreshes of a view; needs no Spark", history)
+    command.add_argument("view", metavar="VIEW")
+    command.add_argument("--limit", type=int, metavar="N", help="the newest N only")
+    _add_warehouse(command)
+    _add_json(command)
+
+    command = add("doctor", "check Python, Java, Spark, Delta and the warehouse", doctor)
+    command.add_argument("--warehouse", metavar="DIR", type=Path, help="the folder to write to")
+    _add_json(command)
+    return parser
+
+
+def _add_warehouse(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--warehouse",
+        metavar="DIR",
+        type=Path,
+        default=default_warehouse(),
+        help="the folder of the tables ($EVERVIEW_WAREHOUSE, or ./warehouse)",
+    )
+
+
+def _add_json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="one JSON object per line")
+
+
+def _add_views(command: argparse.ArgumentParser) -> None:
+    command.add_argument("views", nargs="*", metavar="VIEW")
+    command.add_argument("--all", action="store_true", help="every view of the warehouse")
+
+
+def _check(args: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
+    """What argparse cannot say about options that go together."""
+    parser = args.parser
+    match args.command:
+        case "sql":
+            if (args.file is None) == (args.execute is None):
+                parser.error("give either FILE (or -) or -e STATEMENT")
+            if args.rows < 0:
+                parser.error("--rows must not be negative")
+        case "explain" if (args.what is None) == (args.sql is None):
+            parser.error("give either VIEW, FILE (or -), or --sql TEXT")
+        case "refresh" | "verify" if bool(args.views) == args.all:
+            parser.error("name views, or say --all")
+        case "history" if args.limit is not None and args.limit < 1:
+            parser.error("--limit must be at least 1")
+
+
+def _demo(args: argparse.Namespace, shell: Shell) -> int:
+    from everview.cli.demo import demo
+
+    return demo(args.keep, shell)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,113 @@
+"""`everview refresh` and `everview verify`: one line for each view."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import asdict
+
+from everview.algebra.printing import short_name
+from everview.cli.console import Console, counted
+from everview.cli.shell import FAILED, OK, TRIPPED, Shell, chosen_views
+from everview.errors import EverviewError
+from everview.program.records import Action, RefreshResult
+from everview.program.stored_views import StoredView
+
+_DOING = {
+    "pinned": "versions pinned",
+    "captured": "changes read",
+    "computed": "change computed",
+    "applying": "writing",
+    "committed": "committed",
+}
+
+
+def refresh(args: argparse.Namespace, shell: Shell) -> int:
+    """Refresh views one after the other; one that fails does not keep the others from it."""
+    views = chosen_views(args.warehouse, args.views)
+    if not views:
+        return _nothing(shell.console)
+    engine = shell.engine(args.warehouse)
+    code = OK
+    before = engine.observe
+    try:
+        for view in views:
+            engine.observe = observer(shell.console, short_name(str(view.name)))
+            try:
+                result = engine.view(view.name.quoted()).refresh(full=args.full)
+            except EverviewError as error:
+                shell.console.error(f"{short_name(str(view.name))} was not refreshed\n{error}")
+                code = FAILED
+                continue
+            if args.json:
+                shell.console.json(asdict(result))
+            else:
+                shell.console.print(refresh_line(result, shell.console, _widest(views)))
+    finally:
+        engine.observe = before
+    return code
+
+
+def verify(args: argparse.Namespace, shell: Shell) -> int:
+    """Verify views; a difference trips the gate."""
+    views = chosen_views(args.warehouse, args.views)
+    if not views:
+        return _nothing(shell.console)
+    engine = shell.engine(args.warehouse)
+    code = OK
+    for view in views:
+        name = short_name(str(view.name))
+        shell.console.progress(f"{name}: comparing every row with the query")
+        try:
+            found = engine.view(view.name.quoted()).verify()
+        except EverviewError as error:
+            shell.console.error(f"{name} was not verified\n{error}")
+            code = FAILED if code == OK else code
+            continue
+        if not found.is_equal:
+            code = TRIPPED
+        if args.json:
+            shell.console.json(asdict(found))
+        else:
+            style = shell.console.good if found.is_equal else shell.console.bad
+            mark = style("ok       " if found.is_equal else "DIFFERENT")
+            shell.console.print(f"{mark}  {found}")
+    return code
+
+
+def observer(console: Console, view: str) -> Callable[[str, str], None]:
+    """Tells the points of a refresh as progress."""
+
+    def observe(point: str, detail: str) -> None:
+        known = detail.replace("spark_catalog.default.", "").replace("spark_catalog.", "")
+        console.progress(f"{view}: {_DOING.get(point, point)}{f' ({known})' if known else ''}")
+
+    return observe
+
+
+def refresh_line(result: RefreshResult, console: Console, width: int = 0) -> str:
+    """What a refresh did, on one line, aligned with those of other views."""
+    name = short_name(result.view).ljust(width)
+    style = console.remarkable if result.action is Action.FULL else console.good
+    action = style(str(result.action).ljust(11))
+    return f"{name}  {action}  {result.seconds:5.1f} s  {_what(result)}".rstrip()
+
+
+def _what(result: RefreshResult) -> str:
+    if result.action is Action.NO_DATA:
+        return "nothing to do: no source has changed"
+    rows = f"+{result.rows_inserted:,} ~{result.rows_updated:,} −{result.rows_deleted:,} rows"
+    if result.action is Action.FULL:
+        return f"{counted(result.rows_inserted, 'row')} computed, because {result.message}"
+    read = f"{counted(result.changed_rows, 'changed row')} read"
+    moved = ", ".join(str(s) for s in result.sources if s.start != s.end)
+    return f"{rows}, {read}  ({moved})"
+
+
+def _widest(views: tuple[StoredView, ...]) -> int:
+    return max(len(short_name(str(v.name))) for v in views)
+
+
+def _nothing(console: Console) -> int:
+    console.error("there is no materialized view in this warehouse")
+    return OK

@@ -1,0 +1,85 @@
+"""What every command is given: a console, and a way to the engine that starts Spark late."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from everview.algebra.printing import short_name
+from everview.catalog.names import Name
+from everview.cli.console import Console
+from everview.engine import Everview
+from everview.errors import CatalogError, Code, Problem, SetupError
+from everview.program.offline_tables import full_name
+from everview.program.stored_views import StoredView, StoredViews, stored_views
+from everview.sql.cursor import Cursor
+from everview.warehouse.folder import tables_in
+
+OK, FAILED, TRIPPED, USAGE = 0, 1, 2, 3
+"""Exit codes: done; failed; a gate tripped; the command line is wrong."""
+
+Connect = Callable[[Path], Everview]
+
+
+@dataclass(frozen=True)
+class Shell:
+    """The console of a command, and how it reaches an engine over a warehouse."""
+
+    console: Console
+    connect: Connect
+
+    def engine(self, warehouse: Path) -> Everview:
+        """The engine over a warehouse; Spark starts now, if it does not run yet."""
+        self.console.progress("starting Spark")
+        return self.connect(warehouse)
+
+
+def default_warehouse() -> Path:
+    """Where tables are kept if nothing is said: `$EVERVIEW_WAREHOUSE`, or `./warehouse`."""
+    return Path(os.environ.get("EVERVIEW_WAREHOUSE") or "warehouse")
+
+
+def existing(warehouse: Path) -> Path:
+    """The folder itself; SetupError if it is not there."""
+    if not warehouse.is_dir():
+        problem = Problem(
+            Code.WAREHOUSE_INVALID,
+            f"there is no warehouse {warehouse}",
+            "name one with --warehouse DIR or EVERVIEW_WAREHOUSE; `everview demo --keep DIR` "
+            "makes one to try",
+        )
+        raise SetupError(problem)
+    return warehouse.resolve()
+
+
+def find_views(warehouse: Path) -> StoredViews:
+    """The views of a warehouse, from its logs."""
+    return stored_views(tables_in(existing(warehouse)))
+
+
+def chosen_views(warehouse: Path, names: Sequence[str]) -> tuple[StoredView, ...]:
+    """The views that are named, or all of them; CatalogError if one is not there."""
+    stored = find_views(warehouse)
+    return tuple(named_view(stored, name) for name in names) if names else stored.views
+
+
+def named_view(stored: StoredViews, text: str) -> StoredView:
+    """The view that a user names."""
+    view = stored.find(full_name(read_name(text)))
+    if view is None:
+        known = ", ".join(short_name(str(v.name)) for v in stored.views)
+        hint = f"there are: {known}" if known else "there is none in this warehouse"
+        raise CatalogError(
+            Problem(Code.VIEW_NOT_FOUND, f"there is no materialized view {text}", hint)
+        )
+    return view
+
+
+def read_name(text: str) -> Name:
+    """A dotted name as a user writes it."""
+    cursor = Cursor(text, "a name of one to three parts")
+    name = cursor.name("a name")[0]
+    cursor.end()
+    return name

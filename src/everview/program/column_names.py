@@ -1,0 +1,35 @@
+"""What the columns of a view are called, and which names they cannot have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from everview.errors import Code, Problem, SqlError
+from everview.maintenance.identity import HIDDEN_PREFIX
+from everview.sql.statements import CreateMaterializedView
+
+
+def column_names(create: CreateMaterializedView, of_query: Sequence[str]) -> tuple[str, ...]:
+    """The view's column names: those of its header, or else those of its query."""
+    if create.columns and len(create.columns) != len(of_query):
+        detail = f"{len(create.columns)} column names are given for {len(of_query)} columns"
+        hint = "name every column of the query, or none"
+        raise SqlError(Problem(Code.COLUMN_COUNT, detail, hint), sql=create.query)
+    names = tuple(c.name for c in create.columns) or tuple(of_query)
+    _check_names(names, create.query)
+    return names
+
+
+def _check_names(names: Sequence[str], sql: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            hint = "give one of them another name with AS, or name the view's columns"
+            detail = f"two columns of the view are called {name}"
+            raise SqlError(Problem(Code.DUPLICATE_COLUMN, detail, hint), sql=sql)
+        if name.lower().startswith(HIDDEN_PREFIX):
+            detail = (
+                f"the column {name} begins with {HIDDEN_PREFIX}, which Everview keeps to itself"
+            )
+            raise SqlError(Problem(Code.RESERVED_NAME, detail, "rename it with AS"), sql=sql)
+        seen.add(name.lower())

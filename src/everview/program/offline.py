@@ -1,0 +1,100 @@
+"""A definition without Spark, so that `explain` answers at once.
+
+Spark's second opinion is missing: the types of computed columns stay unknown, and functions of
+the user's own are not recognised.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from everview.algebra.columns import Column
+from everview.algebra.relations import Project, Relation, Scan, Union, inputs_of
+from everview.algebra.scalars import ColumnRef
+from everview.analysis.determinism import forbidden_calls
+from everview.catalog.tables import Field, FindTable, Table
+from everview.errors import Code, Problem, SqlError
+from everview.program.column_names import column_names
+from everview.program.definition import Definition
+from everview.program.offline_tables import full_name
+from everview.sql.binder import read_query
+from everview.sql.statements import CreateMaterializedView
+
+NOTICE = "explained without Spark, which checks types and the user's own functions at creation"
+_NOT_COMPARABLE = re.compile(r"(?:^|[<:,])(map(?=<)|variant(?=$|[>,]))")
+
+
+def define_offline(create: CreateMaterializedView, find_table: FindTable) -> Definition:
+    """The definition that a statement asks for, as far as it can be known without Spark.
+
+    SqlError, placed in the query, if it cannot be one.
+    """
+    reading = read_query(create.query, find_table)
+    forbidden = forbidden_calls(reading.calls)
+    if forbidden:
+        raise SqlError(*forbidden, sql=create.query)
+    names = column_names(create, reading.names) if reading.names else ()
+    columns = _columns(names, reading.relation, reading.tables)
+    return Definition(
+        view=full_name(create.name),
+        text=reading.frozen_text(),
+        columns=columns,
+        policy=create.policy,
+        tables=reading.tables,
+        problems=_bad_types(columns),
+        comment=create.comment or "",
+    )
+
+
+def _columns(
+    names: Sequence[str], relation: Relation | None, tables: Sequence[Table]
+) -> tuple[Field, ...]:
+    """The view's columns; the type is that of the base column, or empty where computed."""
+    if relation is None:
+        return tuple(Field(name, "") for name in names)
+    known = _known(relation, {str(t.name): t for t in tables})
+    found = (known.get(column, Field(column.name, "")) for column in relation.columns)
+    return tuple(Field(n, f.type, f.nullable) for n, f in zip(names, found, strict=True))
+
+
+def _known(relation: Relation, tables: Mapping[str, Table]) -> dict[Column, Field]:
+    """What the base tables say of the columns of a relation."""
+    if isinstance(relation, Scan):
+        fields = ((c, tables[relation.table].field(c.name)) for c in relation.columns)
+        return {column: field for column, field in fields if field}
+    below = [_known(i, tables) for i in inputs_of(relation)]
+    if isinstance(relation, Union):
+        return {c: f for c in relation.columns if (f := _agreed([b.get(c) for b in below]))}
+    found = {column: field for known in below for column, field in known.items()}
+    if not isinstance(relation, Project):
+        return found
+    plain = ((o.column, o.scalar) for o in relation.outputs)
+    return {
+        column: found[scalar.column]
+        for column, scalar in plain
+        if isinstance(scalar, ColumnRef) and scalar.column in found
+    }
+
+
+def _agreed(fields: Sequence[Field | None]) -> Field | None:
+    """What the branches of a union agree on; None if they do not, or if one is not known."""
+    known = [f for f in fields if f]
+    if len(known) < len(fields) or len({f.type for f in known}) > 1:
+        return None
+    return Field(known[0].name, known[0].type, any(f.nullable for f in known))
+
+
+def _bad_types(columns: Sequence[Field]) -> tuple[Problem, ...]:
+    """Columns whose values cannot be compared, so that a row cannot be found again."""
+    hint = "cast it to STRING, or leave it out"
+    found = ((f, _NOT_COMPARABLE.search(f.type)) for f in columns)
+    return tuple(
+        Problem(
+            Code.UNSUPPORTED_TYPE,
+            f"the column {f.name} is a {kind[1].upper()}, whose values cannot be compared",
+            hint,
+        )
+        for f, kind in found
+        if kind
+    )

@@ -1,0 +1,111 @@
+"""Tables known without Spark: from the logs of a warehouse folder, or from a snapshot file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from everview.catalog.checks import checked
+from everview.catalog.constraints import Constraint, ForeignKey
+from everview.catalog.names import Name
+from everview.catalog.tables import Field, Table
+from everview.errors import CatalogError, SqlError
+from everview.program.definition import PROPERTY
+from everview.program.stored_views import stored_views
+from everview.sql.cursor import Cursor
+from everview.sql.statements import parse_constraint
+from everview.sql.stored_constraints import constraints_of
+from everview.warehouse.delta_log import DeltaLog
+from everview.warehouse.folder import CATALOG, DEFAULT_SCHEMA, tables_in
+from everview.warehouse.snapshot import SnapshotTable, invalid, read_snapshot
+
+
+@dataclass(frozen=True)
+class OfflineTables:
+    """Tables by name, and which of them keep no feed of their changes."""
+
+    tables: tuple[Table, ...]
+    without_feed: frozenset[Name] = frozenset()
+
+    def find(self, name: Name) -> Table | None:
+        """A table by the name a query uses; case does not matter."""
+        wanted = full_name(name).folded
+        return next((t for t in self.tables if t.name.folded == wanted), None)
+
+    def has_feed(self, name: Name) -> bool:
+        return name not in self.without_feed
+
+
+def full_name(name: Name) -> Name:
+    """A name with all its parts, the missing ones those of a local warehouse."""
+    return name.qualified(CATALOG, DEFAULT_SCHEMA)
+
+
+def tables_of_warehouse(warehouse: Path) -> OfflineTables:
+    """The tables of a warehouse folder as their logs tell of them."""
+    found = tuple(tables_in(warehouse))
+    tables: list[Table] = []
+    without_feed: set[Name] = set()
+    for name, directory in found:
+        log = DeltaLog(directory)
+        metadata = log.metadata() if log.versions() else None
+        if metadata is None:
+            tables.append(
+                Table(name, (), unsupported="has a log that cannot be read without Spark")
+            )
+            continue
+        if PROPERTY in metadata.properties:
+            continue
+        fields = tuple(Field(*field) for field in metadata.fields)
+        tables.append(Table(name, fields, constraints_of(metadata.properties)))
+        if not metadata.has_feed:
+            without_feed.add(name)
+    views = stored_views(found).views
+    tables += [Table(v.name, (), unsupported="is a view, not a table") for v in views]
+    return OfflineTables(tuple(tables), frozenset(without_feed))
+
+
+def tables_of_snapshot(file: Path) -> OfflineTables:
+    """The tables that a snapshot file describes, their constraints checked."""
+    read = {_name(file, t.name): t for t in read_snapshot(file)}
+    declared = {name: _constraints(file, t) for name, t in read.items()}
+    bare = {name: Table(name, tuple(Field(*f) for f in t.fields)) for name, t in read.items()}
+    keys = {
+        name: _declare(table, (c for c in declared[name] if not isinstance(c, ForeignKey)), {})
+        for name, table in bare.items()
+    }
+    tables = [
+        _declare(table, (c for c in declared[name] if isinstance(c, ForeignKey)), keys)
+        for name, table in keys.items()
+    ]
+    return OfflineTables(tuple(tables))
+
+
+def _declare(
+    table: Table, constraints: Iterable[Constraint], others: Mapping[Name, Table]
+) -> Table:
+    for constraint in constraints:
+        if isinstance(constraint, ForeignKey):
+            constraint = replace(constraint, target=full_name(constraint.target))
+        valid = checked(constraint, table, OfflineTables(tuple(others.values())).find)
+        table = replace(table, constraints=(*table.constraints, valid))
+    return table
+
+
+def _name(file: Path, text: str) -> Name:
+    try:
+        cursor = Cursor(text)
+        name = cursor.name("a table's name")[0]
+        cursor.end()
+    except SqlError as error:
+        raise invalid(file, f"is wrong at {text}: this is no table's name") from error
+    return full_name(name)
+
+
+def _constraints(file: Path, table: SnapshotTable) -> tuple[Constraint, ...]:
+    try:
+        return tuple(parse_constraint(name, sql) for name, sql in table.constraints.items())
+    except (SqlError, CatalogError, ValueError) as error:
+        detail = error.problems[0].detail if isinstance(error, SqlError) else str(error)
+        raise invalid(file, f"is wrong at a constraint of {table.name}: {detail}") from error

@@ -1,0 +1,37 @@
+"""What the log of a view's state table tells of its refreshes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Protocol
+
+from everview.program.records import Record, read_record
+from everview.program.summaries import HistoryEntry, history_entry
+from everview.warehouse.delta_log import Commit
+
+
+class Commits(Protocol):
+    """A table's commits, from wherever they can be read."""
+
+    def newest_first(self) -> Iterator[Commit]: ...
+
+
+def newest_record(log: Commits) -> tuple[Record | None, bool]:
+    """The last refresh a state's log tells of, and whether somebody else wrote since."""
+    foreign = False
+    for commit in log.newest_first():
+        record = read_record(commit.user_metadata)
+        if record is not None:
+            return record, foreign
+        foreign = foreign or commit.changes_data
+    return None, foreign
+
+
+def history_of(log: Commits, limit: int | None = None) -> tuple[HistoryEntry, ...]:
+    """The refreshes a state's log tells of, newest first."""
+    read = ((c, read_record(c.user_metadata)) for c in log.newest_first())
+    entries = (
+        history_entry(c.version, c.timestamp, c.rows_written, r) for c, r in read if r is not None
+    )
+    return tuple(islice(entries, limit))

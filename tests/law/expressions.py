@@ -1,0 +1,89 @@
+"""Random scalar expressions and conditions as SQL text, over the columns of a FROM clause.
+
+The text means the same to Spark and to DuckDB, except `<=>`, which DuckDB writes
+IS NOT DISTINCT FROM; it stands only where the algebra sees it, as a conjunct of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+
+@dataclass(frozen=True)
+class Named:
+    """A column that can be named in an expression: the text that names it, and its type."""
+
+    text: str
+    type: str
+
+
+LITERALS = {"int": ("(-1)", "0", "1", "2", "7"), "string": ("'x'", "'y'", "''")}
+_SHAPES = {
+    "int": ("{} + 1", "{} - {}", "-{}", "{} * 2", "coalesce({}, 0)", "abs({} - {})"),
+    "string": ("upper({})", "{} || 'z'", "coalesce({}, {})", "concat({}, {})"),
+}
+
+
+@st.composite
+def values(draw: st.DrawFn, columns: Sequence[Named], type: str, depth: int = 1) -> str:
+    """An expression of one type, in parentheses unless it is a word."""
+    fitting = [c.text for c in columns if c.type == type]
+    kind = draw(st.sampled_from(("column", "column", "column", "literal", "shape", "case")))
+    if kind == "column" and fitting:
+        return draw(st.sampled_from(fitting))
+    if depth == 0 or kind in ("column", "literal"):
+        return draw(st.sampled_from(LITERALS[type]))
+    if kind == "case":
+        when = draw(conditions(columns, 0))
+        then, other = (draw(values(columns, type, depth - 1)) for _ in range(2))
+        return f"(CASE WHEN {when} THEN {then} ELSE {other} END)"
+    shape = draw(st.sampled_from(_SHAPES[type]))
+    made = shape.format(*(draw(values(columns, type, 0)) for _ in range(shape.count("{}"))))
+    return f"({made})"
+
+
+@st.composite
+def conditions(draw: st.DrawFn, columns: Sequence[Named], depth: int = 1) -> str:
+    """A condition the engine may or may not look into."""
+    type = draw(st.sampled_from(sorted({c.type for c in columns}) or ["int"]))
+    if depth and draw(st.integers(0, 3)) == 0:
+        left, right = (draw(conditions(columns, depth - 1)) for _ in range(2))
+        return draw(st.sampled_from((f"({left} OR {right})", f"NOT ({left} AND {right})")))
+    left, middle, right = (draw(values(columns, type, depth)) for _ in range(3))
+    return draw(
+        st.sampled_from(
+            (
+                *(f"{left} {op} {right}" for op in ("=", "=", "<>", "!=", "<", "<=", ">", ">=")),
+                f"{left} IS NULL",
+                f"{left} IS NOT NULL",
+                f"{left} BETWEEN {middle} AND {right}",
+                f"{left} IN ({middle}, {right})",
+                f"({left} = {middle}) IS NOT TRUE",
+            )
+        )
+    )
+
+
+@st.composite
+def links(draw: st.DrawFn, left: Sequence[Named], right: Sequence[Named]) -> str:
+    """A condition between two sides of a join, mostly an equality of columns."""
+    pairs = [(l.text, r.text) for l in left for r in right if l.type == r.type]
+    kind = draw(st.sampled_from(("=", "=", "=", "<=>", "<", "OR", "any")))
+    if not pairs or kind == "any":
+        return draw(conditions([*left, *right]))
+    l, r = draw(st.sampled_from(pairs))
+    if kind == "OR":
+        return f"({l} = {r} OR {draw(conditions([*left, *right], 0))})"
+    return f"{l} {kind} {r}"
+
+
+@st.composite
+def conjunctions(draw: st.DrawFn, columns: Sequence[Named]) -> str:
+    """Conditions as WHERE has them, `<=>` among them."""
+    parts = [draw(conditions(columns)) for _ in range(draw(st.sampled_from((1, 1, 1, 2))))]
+    if draw(st.integers(0, 4)) == 0:
+        parts.append(draw(links(columns, columns)))
+    return " AND ".join(parts)

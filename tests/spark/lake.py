@@ -1,0 +1,53 @@
+"""Small Delta tables for tests, and the check that every refresh is held to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from everview import Action, Everview, Reason, RefreshResult
+
+FEED = "TBLPROPERTIES ('delta.enableChangeDataFeed'='true', 'delta.enableDeletionVectors'='true')"
+
+
+@dataclass(frozen=True)
+class Lake:
+    """A schema of its own for one test."""
+
+    ev: Everview
+    schema: str
+
+    def sql(self, text: str) -> list[tuple[object, ...]]:
+        return [tuple(row) for row in self.ev.sql(text).collect()]
+
+    def table(self, name: str, columns: str, rows: str = "") -> None:
+        """A table with a change feed; `rows` as the text behind VALUES."""
+        self.sql(f"CREATE TABLE {name} ({columns}) USING delta {FEED}")
+        if rows:
+            self.sql(f"INSERT INTO {name} VALUES {rows}")
+
+    def create(self, name: str, query: str, header: str = "") -> None:
+        self.sql(f"CREATE MATERIALIZED VIEW {name} {header} AS {query}")
+
+    def state_of(self, view: str) -> str:
+        return str(self.ev.view(view)._current().state.name)
+
+    def bag(self, query: str) -> Counter[tuple[object, ...]]:
+        return Counter(self.sql(query))
+
+    def check(
+        self, view: str, action: Action = Action.INCREMENTAL, reason: Reason | None = None
+    ) -> RefreshResult:
+        """Refresh, and compare the whole view with its query, duplicates and NULLs included."""
+        result = self.ev.view(view).refresh()
+        assert result.action is action, result
+        if reason is not None:
+            assert result.reason is reason, result
+        self.equals_its_query(view)
+        return result
+
+    def equals_its_query(self, view: str) -> None:
+        handle = self.ev.view(view)
+        stored = self.bag(f"SELECT * FROM {view}")
+        assert stored == self.bag(handle.definition.text), view
+        assert handle.verify().is_equal

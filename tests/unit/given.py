@@ -1,0 +1,85 @@
+"""Tables and views for tests that need no data."""
+
+from __future__ import annotations
+
+from everview.algebra.printing import listing
+from everview.algebra.relations import Relation
+from everview.catalog.constraints import Unique
+from everview.catalog.names import Name
+from everview.catalog.tables import Field, Table
+from everview.errors import EverviewError, Problem
+from everview.maintenance.plan import Plan, make_plan
+from everview.sql.binder import read_query
+from everview.sql.reading import Reading
+from tests.law.schemas import make_table
+
+
+def _ints(names: str) -> dict[str, str]:
+    return dict.fromkeys(names.split(), "int")
+
+
+def with_unique(table: Table, *columns: str, nullable: bool = False, rely: bool = True) -> Table:
+    """The table with a UNIQUE constraint over columns that may or may not be NULL."""
+    fields = tuple(
+        Field(f.name, f.type, nullable) if f.name in columns else f for f in table.fields
+    )
+    constraints = (*table.constraints, Unique("u", columns, rely))
+    return Table(table.name, fields, constraints)
+
+
+TABLES = {
+    t.name.last: t
+    for t in (
+        make_table("t", _ints("k a b"), ["k"]),
+        make_table("u", _ints("y k"), ["k"]),
+        make_table("line", _ints("o n qty"), ["o", "n"]),
+        make_table("bag", _ints("a c")),
+        make_table("hinted", _ints("k v"), ["k"], rely=False),
+        make_table("nested", {"id": "int", "st": "struct<f:int>", "arr": "array<int>"}, ["id"]),
+        make_table("people", {"Name": "string", "user": "string", "born": "date"}, ["Name"]),
+        Table(Name(("spark_catalog", "default", "hive")), (), unsupported="is no Delta table"),
+    )
+}
+
+
+def find_table(name: Name) -> Table | None:
+    return TABLES.get(name.last.lower())
+
+
+def read(text: str) -> Reading:
+    return read_query(text, find_table)
+
+
+def relation(text: str) -> Relation:
+    found = read(text).relation
+    assert found is not None, [p.detail for p in read(text).problems]
+    return found
+
+
+def plan(text: str, *, tables: dict[str, Table] | None = None) -> Plan:
+    """The plan of a view, with other declarations for some of its tables if given."""
+    known = {**TABLES, **(tables or {})}
+    reading = read_query(text, lambda name: known.get(name.last.lower()))
+    assert reading.relation is not None
+    return make_plan(reading.relation, {str(t.name): t for t in reading.tables})
+
+
+def lines(relation: Relation) -> list[str]:
+    return [text for text, _ in listing(relation)]
+
+
+def marked(problem: Problem, text: str) -> str:
+    """The part of the text that a problem points at."""
+    return text[problem.span.start : problem.span.end] if problem.span else ""
+
+
+def errors_of(text: str) -> tuple[Problem, ...]:
+    try:
+        read(text)
+    except EverviewError as error:
+        return error.problems
+    return ()
+
+
+def full(own: str) -> str:
+    return f"spark_catalog.default.{own}"

@@ -1,0 +1,75 @@
+"""A stored row is found again by a key, by hidden key columns, or by all of it with a count."""
+
+from __future__ import annotations
+
+import pytest
+
+from everview.maintenance.identity import IdentityKind
+from tests.law.schemas import make_table
+from tests.unit.given import plan
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("select a, k from t", ("k",)),
+        ("select qty, n, o as order_id from line", ("n", "order_id")),
+        ("select t.k, y from t join u on t.k = u.k", ("k",)),
+        ("select n from line where o = 3", ("n",)),
+    ],
+)
+def test_a_key_of_the_view_comes_first(text: str, columns: tuple[str, ...]) -> None:
+    found = plan(text)
+    assert found.identity.kind is IdentityKind.KEY
+    assert found.identity.columns == columns
+    assert found.columns == found.visible
+
+
+@pytest.mark.parametrize(
+    ("text", "identity", "hidden"),
+    [
+        ("select a from t", ("__ev_key_t_k",), ("__ev_key_t_k",)),
+        ("select o, qty from line", ("o", "__ev_key_line_n"), ("__ev_key_line_n",)),
+        ("select a, y from t join u on t.a = u.k", ("__ev_key_t_k",), ("__ev_key_t_k",)),
+        (
+            "select p.a from t p, t q",
+            ("__ev_key_p_k", "__ev_key_q_k"),
+            ("__ev_key_p_k", "__ev_key_q_k"),
+        ),
+    ],
+)
+def test_else_keys_of_the_tables_are_stored_beside_the_row(
+    text: str, identity: tuple[str, ...], hidden: tuple[str, ...]
+) -> None:
+    found = plan(text)
+    assert found.identity.kind is IdentityKind.HIDDEN_KEY
+    assert found.identity.columns == identity
+    assert found.columns == found.visible + hidden
+
+
+@pytest.mark.parametrize(
+    ("text", "because"),
+    [
+        ("select k, a from t join bag using (a)", "no key with RELY is declared for bag"),
+        ("select k from hinted", "no key with RELY is declared for hinted"),
+        ("select k from t union all select k from u", "the branches of a UNION ALL"),
+        (
+            "select d.k from (select k from t union all select k from u) d",
+            "the branches of a UNION ALL",
+        ),
+    ],
+)
+def test_else_the_whole_row_is_counted(text: str, because: str) -> None:
+    found = plan(text)
+    assert found.identity.kind is IdentityKind.COUNT
+    assert found.identity.columns == found.columns == found.visible
+    assert found.identity.because[0].startswith(because)
+
+
+def test_hidden_columns_of_different_tables_have_different_names() -> None:
+    tables = {
+        "a": make_table("a", {"b_c": "int"}, ["b_c"]),
+        "a_b": make_table("a_b", {"c": "int"}, ["c"]),
+    }
+    columns = plan("select 1 as one from a cross join a_b", tables=tables).columns
+    assert len(set(columns)) == 3
