@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TextIO
@@ -39,6 +40,11 @@ class Console:
     @property
     def _streams(self) -> tuple[TextIO, TextIO]:
         return self.out, self.err
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a person reads standard output as it comes."""
+        return _is_terminal(self.out)
 
     @property
     def width(self) -> int:
@@ -151,6 +157,20 @@ def shown(value: object) -> str:
         case dict():
             return "{" + ", ".join(f"{shown(k)}: {shown(v)}" for k, v in value.items()) + "}"
     return str(value).replace("\n", " ")
+
+
+def wrapped(text: str, width: int, indent: int) -> list[str]:
+    """The lines of a text, long ones broken, what follows standing `indent` to the right."""
+    lines = []
+    for line in text.split("\n"):
+        lines += textwrap.wrap(
+            line,
+            width,
+            subsequent_indent=" " * indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [""]
+    return lines
 
 
 def counted(number: int, noun: str) -> str:

@@ -12,14 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from everview.cli import shop
-from everview.cli.console import Console, counted
+from everview.cli.console import Console, counted, wrapped
 from everview.cli.refresh import observer, refresh_line
 from everview.cli.shell import OK, TRIPPED, Shell
 from everview.engine import Everview
 from everview.errors import Code, Problem, SetupError
-from everview.warehouse.delta_log import FEED
+from everview.program.explain import ALIGNED
+from everview.warehouse.delta_log import FEED, DeltaLog
 
 _GENERATOR = "tpchgen-cli"
+_WIDEST = 110
 _PROPERTIES = f"('{FEED}' = 'true', 'delta.enableDeletionVectors' = 'true')"
 
 
@@ -28,7 +30,7 @@ def demo(keep: Path | None, shell: Shell) -> int:
     generator = find_generator()
     with _folder(keep) as warehouse, tempfile.TemporaryDirectory(prefix="everview-tpch-") as data:
         started = time.monotonic()
-        story = _Story(shell.console, shell.engine(warehouse))
+        story = _Story(shell.console, shell.engine(warehouse), warehouse)
         story.open_shop(generator, Path(data), started)
         story.create_views()
         story.explain()
@@ -72,9 +74,10 @@ def _folder(keep: Path | None) -> Iterator[Path]:
 class _Story:
     """The demo's chapters, in order."""
 
-    def __init__(self, console: Console, engine: Everview) -> None:
+    def __init__(self, console: Console, engine: Everview, warehouse: Path) -> None:
         self._console = console
         self._engine = engine
+        self._warehouse = warehouse
         self._chapter = 0
 
     def open_shop(self, generator: Path, data: Path, started: float) -> None:
@@ -89,7 +92,7 @@ class _Story:
                 f"CREATE TABLE {table} USING delta TBLPROPERTIES {_PROPERTIES} "
                 f"AS SELECT * FROM parquet.`{data / table}.parquet`"
             )
-            rows = self._run(f"SELECT count(*) FROM {table}")[0][0]
+            rows = DeltaLog(self._warehouse / table).head().rows_written
             self._console.print(f"  {table:<10}{rows:>8,} rows")
         self._console.print()
         self._console.print("  Each keeps a feed of its changes. Their keys are declared, such as")
@@ -101,26 +104,29 @@ class _Story:
 
     def create_views(self) -> None:
         self._title("Four views")
-        for view in shop.VIEWS:
-            self._console.print(f"  {self._console.bold(view.name)}: {view.about}.")
+        for number, view in enumerate(shop.VIEWS):
+            self._console.print("\n" * (number > 0) + f"  {view.about}:")
             self._sql(view.sql)
             self._console.progress(f"creating {view.name}")
-            result = self._engine.sql(view.sql).collect()[0]
-            rows = counted(result.rows_inserted, "row")
-            self._console.print(f"    → {rows}, {result.seconds:.1f} s")
-            self._console.print()
+            started = time.monotonic()
+            self._run(view.sql)
+            seconds = time.monotonic() - started
+            rows = counted(self._count(view.name), "row")
+            self._console.print(f"    → {rows}, {seconds:.1f} s")
 
     def explain(self) -> None:
         self._title(f"How {shop.EXPLAINED} will be kept fresh")
         self._sql(f"EXPLAIN MATERIALIZED VIEW {shop.EXPLAINED}")
         self._console.print()
-        for line in str(self._engine.view(shop.EXPLAINED).explain()).split("\n"):
+        explanation = self._engine.view(shop.EXPLAINED).explain()
+        width = min(self._console.width, _WIDEST) - 2
+        for line in wrapped(str(explanation), width, ALIGNED):
             self._console.print(f"  {line}".rstrip())
 
     def change(self) -> None:
         self._title("A day in the shop")
         for change in shop.CHANGES:
-            self._console.print(f"  {change.about.capitalize()}.")
+            self._console.print(f"  {change.about}.")
             for statement in change.statements:
                 self._sql(statement)
                 self._console.progress(change.about)
@@ -148,16 +154,19 @@ class _Story:
     def close(self, started: float, keep: Path | None) -> None:
         self._title("What to try next")
         if keep is None:
-            self._console.print("  everview demo --keep shop      keeps this warehouse; then:")
+            self._console.print("  everview demo --keep shop keeps this warehouse. Then:")
+            self._console.print()
         folder = keep or Path("shop")
-        for command, about in (
+        commands = (
             (f"everview status --warehouse {folder}", "how fresh each view is"),
             (f"everview history sales --warehouse {folder}", "what each refresh did"),
             (f"everview explain sales --warehouse {folder}", "at once, without Spark"),
             (f"everview sql -e 'SELECT …' --warehouse {folder}", "your own statements"),
             (f"everview refresh --all --warehouse {folder}", "after changes of your own"),
-        ):
-            self._console.print(f"  {command:<48}  {self._console.dim(about)}")
+        )
+        width = max(len(command) for command, _ in commands)
+        for command, about in commands:
+            self._console.print(f"  {command:<{width}}  {self._console.dim(about)}")
         self._console.print()
         self._console.print(f"  All of this took {time.monotonic() - started:.0f} s.")
 
@@ -172,8 +181,12 @@ class _Story:
         finally:
             self._engine.observe = before
 
-    def _run(self, statement: str) -> list[tuple[object, ...]]:
-        return [tuple(row) for row in self._engine.sql(statement).collect()]
+    def _run(self, statement: str) -> None:
+        self._engine.sql(statement).collect()
+
+    def _count(self, name: str) -> int:
+        rows = self._engine.sql(f"SELECT count(*) FROM {name}").collect()
+        return int(rows[0][0])
 
     def _title(self, text: str) -> None:
         self._chapter += 1

@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from everview.algebra.printing import short_name
+from everview.cli.console import Console, wrapped
 from everview.cli.shell import OK, TRIPPED, Shell, existing, find_views, named_view
 from everview.cli.texts import placed, read_text
 from everview.errors import Code, Problem, SqlError
-from everview.program.explain import Explanation
+from everview.program.explain import ALIGNED, Explanation
 from everview.program.notices import feed_notices
 from everview.program.offline import NOTICE, define_offline
 from everview.program.offline_tables import (
@@ -40,7 +41,7 @@ def explain(args: argparse.Namespace, shell: Shell) -> int:
         if args.json:
             console.json(json.loads(explanation.to_json()))
         else:
-            console.print("\n" * (number > 0) + str(explanation))
+            console.print("\n" * (number > 0) + _text(explanation, console))
         if why := why_not_incremental(explanation):
             refused.append(f"{short_name(str(explanation.definition.view))} {why}")
     if not args.require_incremental or not refused:
@@ -48,6 +49,14 @@ def explain(args: argparse.Namespace, shell: Shell) -> int:
     for text in refused:
         console.error(text)
     return TRIPPED
+
+
+def _text(explanation: Explanation, console: Console) -> str:
+    """The explanation, its long lines broken where they would not fit on the terminal."""
+    text = str(explanation)
+    if not console.is_terminal:
+        return text
+    return "\n".join(wrapped(text, max(console.width, 2 * ALIGNED), ALIGNED))
 
 
 def why_not_incremental(explanation: Explanation) -> str:

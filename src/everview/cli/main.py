@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
@@ -69,6 +70,7 @@ def main(
 
 
 def _connect(warehouse: Path) -> Everview:
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     return connect(warehouse=warehouse)
 
 

@@ -33,7 +33,7 @@ class View:
 VIEWS = (
     View(
         "large_orders",
-        "a filter",
+        "A filter",
         """\
 CREATE MATERIALIZED VIEW large_orders AS
 SELECT o_orderkey, o_custkey, o_totalprice, o_orderdate
@@ -42,7 +42,7 @@ WHERE o_totalprice > 300000""",
     ),
     View(
         "orders_by_customer",
-        "a join of two tables",
+        "A join of two tables",
         """\
 CREATE MATERIALIZED VIEW orders_by_customer AS
 SELECT o_orderkey, c_name, o_totalprice, o_orderdate
@@ -50,7 +50,7 @@ FROM orders JOIN customer ON o_custkey = c_custkey""",
     ),
     View(
         "sales",
-        "a join of four tables",
+        "A join of four tables",
         """\
 CREATE MATERIALIZED VIEW sales AS
 SELECT l_orderkey, l_linenumber, n_name AS nation, c_name AS customer,
@@ -63,7 +63,7 @@ WHERE o_orderdate >= DATE '1997-01-01'""",
     ),
     View(
         "calendar",
-        "a UNION ALL without any key, full of equal rows",
+        "A UNION ALL without any key, full of equal rows",
         """\
 CREATE MATERIALIZED VIEW calendar AS
 SELECT o_orderdate AS day, 'ordered' AS event FROM orders
@@ -84,27 +84,29 @@ class Change:
 
 CHANGES = (
     Change(
-        "some orders are cancelled, with their lines",
+        "Some orders are cancelled, with their lines",
         (
             "DELETE FROM lineitem WHERE l_orderkey BETWEEN 20000 AND 20100",
             "DELETE FROM orders WHERE o_orderkey BETWEEN 20000 AND 20100",
         ),
     ),
     Change(
-        "new orders arrive",
+        "New orders arrive",
         (
-            "INSERT INTO orders SELECT * REPLACE (o_orderkey + 100000 AS o_orderkey)"
-            " FROM orders WHERE o_orderkey BETWEEN 30000 AND 30100",
-            "INSERT INTO lineitem SELECT * REPLACE (l_orderkey + 100000 AS l_orderkey)"
-            " FROM lineitem WHERE l_orderkey BETWEEN 30000 AND 30100",
+            "INSERT INTO orders BY NAME\n"
+            "SELECT o_orderkey + 100000 AS o_orderkey, * EXCEPT (o_orderkey)\n"
+            "FROM orders WHERE o_orderkey BETWEEN 30000 AND 30100",
+            "INSERT INTO lineitem BY NAME\n"
+            "SELECT l_orderkey + 100000 AS l_orderkey, * EXCEPT (l_orderkey)\n"
+            "FROM lineitem WHERE l_orderkey BETWEEN 30000 AND 30100",
         ),
     ),
     Change(
-        "the price of a part goes up",
+        "The price of a part goes up",
         ("UPDATE lineitem SET l_extendedprice = l_extendedprice + 10 WHERE l_partkey = 155",),
     ),
     Change(
-        "a customer changes her name",
+        "A customer changes her name",
         ("UPDATE customer SET c_name = 'Ada Lovelace' WHERE c_custkey = 370",),
     ),
 )

@@ -22,7 +22,8 @@ from everview.program.steps import (
     ReadChanges,
 )
 
-_COLUMN = 44
+ALIGNED = 44
+"""Where the second column of the text begins."""
 
 
 @dataclass(frozen=True)
@@ -152,9 +153,9 @@ def _step(step: PinVersions | ReadChanges | ComputeDelta | ApplyDelta) -> str:
 
 
 def _aligned(left: str, right: str) -> str:
-    if len(left) >= _COLUMN:
-        return f"{left}\n{' ' * _COLUMN}{right}"
-    return f"{left:<{_COLUMN}}{right}"
+    if len(left) >= ALIGNED:
+        return f"{left}\n{' ' * ALIGNED}{right}"
+    return f"{left:<{ALIGNED}}{right}"
 
 
 def _facts(explanation: Explanation) -> dict[str, object]:

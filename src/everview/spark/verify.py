@@ -14,7 +14,7 @@ from everview.program.verification import Difference, Verification
 from everview.program.view_log import newest_record
 from everview.spark.pins import Pin, pin_sources
 from everview.spark.protocol import visible_query
-from everview.spark.session import Workspace, temp_view
+from everview.spark.session import Workspace
 from everview.spark.state import View, shown
 
 _SAMPLE = 5
@@ -53,29 +53,33 @@ def _compare(
     session: SparkSession, view: View, record: Record, foreign: bool, stored: str, recomputed: str
 ) -> Verification:
     columns = ", ".join(map(quote, view.definition.visible))
-    differing = session.sql(
-        f"SELECT {columns}, sum(__ev_side) AS __ev_side FROM ("
-        f"SELECT {columns}, 1 AS __ev_side FROM ({stored})"
-        f" UNION ALL SELECT {columns}, -1 FROM ({recomputed}))"
-        f" GROUP BY {columns} HAVING sum(__ev_side) <> 0"
+    rows = (
+        f"SELECT {columns}, sum(__ev_stored) AS __ev_stored, sum(__ev_copies) AS __ev_copies FROM ("
+        f"SELECT {columns}, 1 AS __ev_stored, 1 AS __ev_copies FROM ({stored})"
+        f" UNION ALL SELECT {columns}, 0, -1 FROM ({recomputed})) GROUP BY {columns}"
     )
-    rows = session.sql(f"SELECT count(*) AS n FROM ({stored})").collect()[0].n
-    with temp_view(differing.persist(), "__ev_differing") as name:
-        totals = session.sql(
-            f"SELECT coalesce(sum(greatest(__ev_side, 0)), 0) AS extra,"
-            f" coalesce(sum(greatest(-__ev_side, 0)), 0) AS missing FROM {name}"
-        ).collect()[0]
-        sample = session.sql(
-            f"SELECT * FROM {name} ORDER BY abs(__ev_side) DESC LIMIT {_SAMPLE}"
-        ).collect()
-    differing.unpersist()
+    totals = session.sql(
+        "SELECT coalesce(sum(__ev_stored), 0) AS rows,"
+        " coalesce(sum(greatest(__ev_copies, 0)), 0) AS extra,"
+        f" coalesce(sum(greatest(-__ev_copies, 0)), 0) AS missing FROM ({rows})"
+    ).collect()[0]
+    is_equal = not totals.extra and not totals.missing
+    sample = () if is_equal else _sample(session, rows, columns)
     return Verification(
         view=str(view.name),
-        is_equal=not totals.extra and not totals.missing,
-        rows=rows,
+        is_equal=is_equal,
+        rows=totals.rows,
         extra=totals.extra,
         missing=totals.missing,
-        sample=tuple(Difference(tuple(str(v) for v in row[:-1]), row[-1]) for row in sample),
+        sample=sample,
         sources=record.ranges,
         changed_by_others=foreign,
     )
+
+
+def _sample(session: SparkSession, rows: str, columns: str) -> tuple[Difference, ...]:
+    found = session.sql(
+        f"SELECT {columns}, __ev_copies FROM ({rows}) WHERE __ev_copies <> 0"
+        f" ORDER BY abs(__ev_copies) DESC LIMIT {_SAMPLE}"
+    ).collect()
+    return tuple(Difference(tuple(map(str, row[:-1])), row[-1]) for row in found)

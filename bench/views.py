@@ -1,0 +1,112 @@
+"""The views that are measured, and for each the refresh an expert would write by hand.
+
+The expert knows the keys, reads each feed once from the version of the last refresh, finds
+the keys a change can touch, computes their rows anew, and merges. Rows of touched keys that
+are no longer there are deleted. That is one MERGE, without any general machinery.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Versions = Mapping[str, tuple[int, int]]
+"""For each table the first and last version of its feed to read."""
+
+
+@dataclass(frozen=True)
+class BenchView:
+    """A view, the tables whose changes it must take in, and its hand-written merge."""
+
+    name: str
+    query: str
+    sources: tuple[str, ...]
+    merge: str
+
+
+def _feed(table: str) -> str:
+    return f"table_changes('{table}', {{{table}_from}}, {{{table}_to}})"
+
+
+FILTER = BenchView(
+    name="filter",
+    query="""SELECT l_orderkey, l_linenumber, l_partkey, l_quantity, l_extendedprice, l_shipdate
+FROM lineitem WHERE l_shipdate >= DATE '1995-01-01' AND l_discount > 0.02""",
+    sources=("lineitem",),
+    merge=f"""MERGE INTO expert_filter t USING (
+  SELECT * FROM (
+    SELECT *, row_number() OVER (PARTITION BY l_orderkey, l_linenumber
+             ORDER BY _commit_version DESC, _change_type = 'update_preimage') AS newest
+    FROM {_feed("lineitem")}) WHERE newest = 1) s
+ON t.l_orderkey = s.l_orderkey AND t.l_linenumber = s.l_linenumber
+WHEN MATCHED AND (s._change_type = 'delete' OR NOT (s.l_shipdate >= DATE '1995-01-01'
+                  AND s.l_discount > 0.02)) THEN DELETE
+WHEN MATCHED THEN UPDATE SET t.l_partkey = s.l_partkey, t.l_quantity = s.l_quantity,
+  t.l_extendedprice = s.l_extendedprice, t.l_shipdate = s.l_shipdate
+WHEN NOT MATCHED AND s._change_type <> 'delete' AND s.l_shipdate >= DATE '1995-01-01'
+  AND s.l_discount > 0.02 THEN INSERT (l_orderkey, l_linenumber, l_partkey, l_quantity,
+  l_extendedprice, l_shipdate) VALUES (s.l_orderkey, s.l_linenumber, s.l_partkey, s.l_quantity,
+  s.l_extendedprice, s.l_shipdate)""",
+)
+
+TWO_WAY = BenchView(
+    name="two_way",
+    query="""SELECT l_orderkey, l_linenumber, o_custkey, o_orderdate, l_quantity, l_extendedprice
+FROM lineitem JOIN orders ON l_orderkey = o_orderkey WHERE o_orderdate >= DATE '1995-01-01'""",
+    sources=("lineitem", "orders"),
+    merge=f"""WITH touched AS (
+  SELECT DISTINCT l_orderkey AS k FROM {_feed("lineitem")}
+  UNION SELECT DISTINCT o_orderkey FROM {_feed("orders")}),
+fresh AS (
+  SELECT /*+ BROADCAST(touched) */ l_orderkey, l_linenumber, o_custkey, o_orderdate, l_quantity,
+         l_extendedprice, true AS there
+  FROM touched JOIN lineitem ON l_orderkey = k JOIN orders ON o_orderkey = k
+  WHERE o_orderdate >= DATE '1995-01-01'),
+stale AS (
+  SELECT /*+ BROADCAST(touched) */ l_orderkey, l_linenumber FROM expert_two_way JOIN touched ON l_orderkey = k)
+MERGE INTO expert_two_way t USING (
+  SELECT * FROM fresh UNION ALL
+  SELECT l_orderkey, l_linenumber, NULL, NULL, NULL, NULL, false FROM stale
+  LEFT ANTI JOIN fresh USING (l_orderkey, l_linenumber)) s
+ON t.l_orderkey = s.l_orderkey AND t.l_linenumber = s.l_linenumber
+WHEN MATCHED AND NOT s.there THEN DELETE
+WHEN MATCHED THEN UPDATE SET t.o_custkey = s.o_custkey, t.o_orderdate = s.o_orderdate,
+  t.l_quantity = s.l_quantity, t.l_extendedprice = s.l_extendedprice
+WHEN NOT MATCHED AND s.there THEN INSERT (l_orderkey, l_linenumber, o_custkey, o_orderdate,
+  l_quantity, l_extendedprice) VALUES (s.l_orderkey, s.l_linenumber, s.o_custkey, s.o_orderdate,
+  s.l_quantity, s.l_extendedprice)""",
+)
+
+FOUR_WAY = BenchView(
+    name="four_way",
+    query="""SELECT l_orderkey, l_linenumber, c_name, c_acctbal, n_name, o_orderdate, l_extendedprice
+FROM lineitem JOIN orders ON l_orderkey = o_orderkey JOIN customer ON o_custkey = c_custkey
+JOIN nation ON c_nationkey = n_nationkey WHERE l_returnflag = 'R'""",
+    sources=("lineitem", "orders", "customer"),
+    merge=f"""WITH touched AS (
+  SELECT DISTINCT l_orderkey AS k FROM {_feed("lineitem")}
+  UNION SELECT DISTINCT o_orderkey FROM {_feed("orders")}
+  UNION SELECT /*+ BROADCAST(c) */ DISTINCT o_orderkey FROM orders JOIN (
+    SELECT DISTINCT c_custkey FROM {_feed("customer")}) c ON o_custkey = c_custkey),
+fresh AS (
+  SELECT /*+ BROADCAST(touched) */ l_orderkey, l_linenumber, c_name, c_acctbal, n_name, o_orderdate,
+         l_extendedprice, true AS there
+  FROM touched JOIN lineitem ON l_orderkey = k JOIN orders ON o_orderkey = k
+  JOIN customer ON o_custkey = c_custkey JOIN nation ON c_nationkey = n_nationkey
+  WHERE l_returnflag = 'R'),
+stale AS (
+  SELECT /*+ BROADCAST(touched) */ l_orderkey, l_linenumber FROM expert_four_way JOIN touched ON l_orderkey = k)
+MERGE INTO expert_four_way t USING (
+  SELECT * FROM fresh UNION ALL
+  SELECT l_orderkey, l_linenumber, NULL, NULL, NULL, NULL, NULL, false FROM stale
+  LEFT ANTI JOIN fresh USING (l_orderkey, l_linenumber)) s
+ON t.l_orderkey = s.l_orderkey AND t.l_linenumber = s.l_linenumber
+WHEN MATCHED AND NOT s.there THEN DELETE
+WHEN MATCHED THEN UPDATE SET t.c_name = s.c_name, t.c_acctbal = s.c_acctbal, t.n_name = s.n_name,
+  t.o_orderdate = s.o_orderdate, t.l_extendedprice = s.l_extendedprice
+WHEN NOT MATCHED AND s.there THEN INSERT (l_orderkey, l_linenumber, c_name, c_acctbal, n_name,
+  o_orderdate, l_extendedprice) VALUES (s.l_orderkey, s.l_linenumber, s.c_name, s.c_acctbal,
+  s.n_name, s.o_orderdate, s.l_extendedprice)""",
+)
+
+VIEWS = (FILTER, TWO_WAY, FOUR_WAY)

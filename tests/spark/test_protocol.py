@@ -1,0 +1,161 @@
+"""Exactly once: stopped at every named point, raced by threads and by processes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import pytest
+
+from everview import Action, Everview
+from everview.spark.commit import Point
+from tests.spark.lake import Lake
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.fixture
+def counted(lake: Lake) -> Lake:
+    """A keyless view, in which a change applied twice would show."""
+    lake.table("t", "x INT", "(1), (1), (2)")
+    lake.create("v", "SELECT x FROM t")
+    return lake
+
+
+@pytest.mark.parametrize("point", list(Point))
+def test_stopped_at_a_point_and_run_again(counted: Lake, point: Point) -> None:
+    def stop(reached: Point, detail: str) -> None:
+        if reached is point:
+            raise Stopped
+
+    ev = counted.ev
+    counted.sql("INSERT INTO t VALUES (1), (3)")
+    counted.sql("DELETE FROM t WHERE x = 2")
+    ev.observe, quiet = stop, ev.observe
+    try:
+        with pytest.raises(Stopped):
+            ev.view("v").refresh()
+    finally:
+        ev.observe = quiet
+    committed = point is Point.COMMITTED
+    counted.check("v", Action.NO_DATA if committed else Action.INCREMENTAL)
+    assert len(ev.view("v").history()) == 2
+
+
+def test_a_creation_that_fails_leaves_nothing(counted: Lake) -> None:
+    def stop(reached: Point, detail: str) -> None:
+        if reached is Point.APPLYING:
+            raise Stopped
+
+    ev = counted.ev
+    before = counted.bag("SHOW TABLES")
+    ev.observe, quiet = stop, ev.observe
+    try:
+        with pytest.raises(Stopped):
+            counted.create("w", "SELECT x FROM t")
+        with pytest.raises(Stopped):
+            counted.sql("CREATE OR REPLACE MATERIALIZED VIEW v AS SELECT x + 1 AS x FROM t")
+    finally:
+        ev.observe = quiet
+    assert counted.bag("SHOW TABLES") == before
+    counted.check("v", Action.NO_DATA)
+
+
+def test_two_threads_apply_a_change_once(counted: Lake) -> None:
+    counted.sql("INSERT INTO t VALUES (5), (5)")
+    actions: list[Action] = []
+
+    def refresh() -> None:
+        actions.append(counted.ev.view(f"{counted.schema}.v").refresh().action)
+
+    threads = [threading.Thread(target=refresh) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(actions) == [Action.INCREMENTAL, Action.NO_DATA]
+    counted.equals_its_query("v")
+
+
+def test_the_users_session_carries_none_of_our_settings(counted: Lake) -> None:
+    spark = counted.ev.spark
+    counted.sql("INSERT INTO t VALUES (9)")
+    before = counted.bag("SET")
+    assert counted.ev.view("v").refresh().action is Action.INCREMENTAL
+    assert counted.bag("SET") == before
+    assert not [t for t in spark.catalog.listTables() if t.isTemporary]
+
+
+def test_settings_that_change_meaning_are_those_of_the_creation(lake: Lake) -> None:
+    spark = lake.ev.spark
+    lake.table("t", "ts TIMESTAMP", "(TIMESTAMP'2024-01-01 23:30:00Z')")
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    try:
+        lake.create("v", "SELECT CAST(ts AS DATE) AS day FROM t")
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+    lake.sql("INSERT INTO t VALUES (TIMESTAMP'2024-01-05 23:30:00Z')")
+    assert lake.ev.view("v").refresh().action is Action.INCREMENTAL
+    assert [str(row[0]) for row in sorted(lake.sql("SELECT * FROM v"))] == [
+        "2024-01-02",
+        "2024-01-06",
+    ]
+    assert lake.ev.view("v").verify().is_equal
+
+
+OTHER_PROCESS = """
+    import sys, time, everview
+    ev = everview.connect(warehouse=sys.argv[1])
+    ev.sql("USE shared")
+    print("ready", flush=True)
+    sys.stdin.readline()
+    result = ev.view("v").refresh()
+    print(result.action, ev.view("v").verify().is_equal, flush=True)
+    ev.sql("INSERT INTO t VALUES (77)")
+    ev.sql("CREATE MATERIALIZED VIEW made_elsewhere AS SELECT x FROM t WHERE x > 5")
+    ev.sql("DROP TABLE gone")
+    ev.stop()
+"""
+
+
+def test_two_processes_race_and_what_one_made_the_other_finds(
+    ev: Everview, warehouse: Path
+) -> None:
+    """One process creates; another finds it all, races for a refresh, and adds to it."""
+    ev.sql("CREATE SCHEMA shared")
+    ev.sql("USE shared")
+    lake = Lake(ev, "shared")
+    lake.table("t", "x INT", "(1), (1), (2)")
+    lake.table("gone", "x INT")
+    lake.create("v", "SELECT x FROM t")
+    lake.sql("INSERT INTO t VALUES (5), (5)")
+    other = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(OTHER_PROCESS), str(warehouse)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert other.stdin and other.stdout
+    assert other.stdout.readline().strip() == "ready"
+    other.stdin.write("go\n")
+    other.stdin.flush()
+    own = ev.view("v").refresh().action
+    action, is_equal = other.stdout.readline().split()
+    assert other.wait() == 0
+    other.stdout.close()
+    other.stdin.close()
+    assert sorted([str(own), action]) == ["INCREMENTAL", "NO_DATA"]
+    assert is_equal == "True"
+    assert not (warehouse / "shared.db" / "gone").exists()
+    assert lake.check("v").rows_inserted == 1
+
+    from everview.spark.warehouse import register
+
+    register(ev.spark, warehouse)
+    lake.check("made_elsewhere", Action.NO_DATA)
+    ev.sql("USE default")
