@@ -24,6 +24,7 @@ from everview import Action, Everview
 
 
 def main() -> None:
+    """Run, print, and if asked write the table down."""
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--rounds", type=int, default=3, help="measured, after one to warm up")

@@ -63,7 +63,8 @@ fresh AS (
   FROM touched JOIN lineitem ON l_orderkey = k JOIN orders ON o_orderkey = k
   WHERE o_orderdate >= DATE '1995-01-01'),
 stale AS (
-  SELECT /*+ BROADCAST(touched) */ l_orderkey, l_linenumber FROM expert_two_way JOIN touched ON l_orderkey = k)
+  SELECT /*+ BROADCAST(touched) */ l_orderkey, l_linenumber
+  FROM expert_two_way JOIN touched ON l_orderkey = k)
 MERGE INTO expert_two_way t USING (
   SELECT * FROM fresh UNION ALL
   SELECT l_orderkey, l_linenumber, NULL, NULL, NULL, NULL, false FROM stale
@@ -79,7 +80,8 @@ WHEN NOT MATCHED AND s.there THEN INSERT (l_orderkey, l_linenumber, o_custkey, o
 
 FOUR_WAY = BenchView(
     name="four_way",
-    query="""SELECT l_orderkey, l_linenumber, c_name, c_acctbal, n_name, o_orderdate, l_extendedprice
+    query="""SELECT l_orderkey, l_linenumber, c_name, c_acctbal, n_name, o_orderdate,
+  l_extendedprice
 FROM lineitem JOIN orders ON l_orderkey = o_orderkey JOIN customer ON o_custkey = c_custkey
 JOIN nation ON c_nationkey = n_nationkey WHERE l_returnflag = 'R'""",
     sources=("lineitem", "orders", "customer"),
@@ -95,7 +97,8 @@ fresh AS (
   JOIN customer ON o_custkey = c_custkey JOIN nation ON c_nationkey = n_nationkey
   WHERE l_returnflag = 'R'),
 stale AS (
-  SELECT /*+ BROADCAST(touched) */ l_orderkey, l_linenumber FROM expert_four_way JOIN touched ON l_orderkey = k)
+  SELECT /*+ BROADCAST(touched) */ l_orderkey, l_linenumber
+  FROM expert_four_way JOIN touched ON l_orderkey = k)
 MERGE INTO expert_four_way t USING (
   SELECT * FROM fresh UNION ALL
   SELECT l_orderkey, l_linenumber, NULL, NULL, NULL, NULL, NULL, false FROM stale

@@ -15,7 +15,7 @@ from everview.spark.commit import Point
 from tests.spark.lake import Lake
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     pass
 
 
@@ -31,14 +31,14 @@ def counted(lake: Lake) -> Lake:
 def test_stopped_at_a_point_and_run_again(counted: Lake, point: Point) -> None:
     def stop(reached: Point, detail: str) -> None:
         if reached is point:
-            raise Stopped
+            raise StoppedError
 
     ev = counted.ev
     counted.sql("INSERT INTO t VALUES (1), (3)")
     counted.sql("DELETE FROM t WHERE x = 2")
     ev.observe, quiet = stop, ev.observe
     try:
-        with pytest.raises(Stopped):
+        with pytest.raises(StoppedError):
             ev.view("v").refresh()
     finally:
         ev.observe = quiet
@@ -50,15 +50,15 @@ def test_stopped_at_a_point_and_run_again(counted: Lake, point: Point) -> None:
 def test_a_creation_that_fails_leaves_nothing(counted: Lake) -> None:
     def stop(reached: Point, detail: str) -> None:
         if reached is Point.APPLYING:
-            raise Stopped
+            raise StoppedError
 
     ev = counted.ev
     before = counted.bag("SHOW TABLES")
     ev.observe, quiet = stop, ev.observe
     try:
-        with pytest.raises(Stopped):
+        with pytest.raises(StoppedError):
             counted.create("w", "SELECT x FROM t")
-        with pytest.raises(Stopped):
+        with pytest.raises(StoppedError):
             counted.sql("CREATE OR REPLACE MATERIALIZED VIEW v AS SELECT x + 1 AS x FROM t")
     finally:
         ev.observe = quiet

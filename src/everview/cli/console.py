@@ -17,6 +17,7 @@ from decimal import Decimal
 from typing import Any, TextIO
 
 _CELL = 60
+_HANGING = 6
 _BOLD, _DIM, _RED, _GREEN, _YELLOW = "1", "2", "31", "32", "33"
 _REWRITE = "\r\x1b[2K"
 
@@ -160,13 +161,14 @@ def shown(value: object) -> str:
 
 
 def wrapped(text: str, width: int, indent: int) -> list[str]:
-    """The lines of a text, long ones broken, what follows standing `indent` to the right."""
+    """The lines of a text, long ones broken; `indent` is where its second column begins."""
     lines = []
     for line in text.split("\n"):
+        has_columns = line[indent - 2 : indent] == "  "
         lines += textwrap.wrap(
             line,
             width,
-            subsequent_indent=" " * indent,
+            subsequent_indent=" " * (indent if has_columns else _HANGING),
             break_long_words=False,
             break_on_hyphens=False,
         ) or [""]

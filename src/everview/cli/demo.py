@@ -21,7 +21,7 @@ from everview.program.explain import ALIGNED
 from everview.warehouse.delta_log import FEED, DeltaLog
 
 _GENERATOR = "tpchgen-cli"
-_WIDEST = 110
+_WIDEST = 120
 _PROPERTIES = f"('{FEED}' = 'true', 'delta.enableDeletionVectors' = 'true')"
 
 

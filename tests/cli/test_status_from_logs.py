@@ -1,0 +1,121 @@
+"""`everview status` and `history` read hand-made logs: no Spark wrote them, none reads them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from everview.program.records import Action, Reason
+from tests.cli.given import (
+    DATA,
+    NO_DATA,
+    define,
+    record_of,
+    run,
+    write_commit,
+    write_metadata,
+    write_table,
+    write_view,
+)
+
+SQL = "CREATE MATERIALIZED VIEW v AS SELECT id, n FROM t"
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    write_table(tmp_path / "t")
+    return tmp_path
+
+
+def sources(warehouse: Path) -> list[dict[str, object]]:
+    _, out, _ = run("status", "--warehouse", warehouse, "--json")
+    found: list[dict[str, object]] = json.loads(out)["sources"]
+    return found
+
+
+def test_a_view_that_is_behind(warehouse: Path) -> None:
+    write_view(warehouse, SQL, position=1)
+    assert run("status", "--warehouse", warehouse) == (
+        0,
+        "view  maintenance  last refresh (UTC)   did   rows      sources\n"
+        "────  ───────────  ───────────────────  ────  ────────  ─────────\n"
+        "v     incremental  2027-01-15 08:00:01  FULL  +7 ~2 −3  t 1 ahead\n",
+        "",
+    )
+
+
+def test_a_view_that_is_up_to_date(warehouse: Path) -> None:
+    write_view(warehouse, SQL, position=2)
+    _, out, _ = run("status", "--warehouse", warehouse, "--json")
+    assert json.loads(out)["is_current"] is True
+    assert "up to date" in run("status", "--warehouse", warehouse)[1]
+
+
+def test_versions_without_changed_rows_do_not_count(warehouse: Path) -> None:
+    write_view(warehouse, SQL, position=2)
+    write_commit(warehouse / "t", 3, NO_DATA)
+    assert sources(warehouse)[0]["standing"] == "current"
+    write_commit(warehouse / "t", 4, DATA)
+    assert sources(warehouse)[0] == {
+        "table": "spark_catalog.default.t",
+        "standing": "ahead",
+        "version": 2,
+        "versions_ahead": 2,
+    }
+
+
+def test_a_replaced_and_a_missing_source(warehouse: Path) -> None:
+    write_view(warehouse, SQL, position=9)
+    assert sources(warehouse)[0]["standing"] == "replaced"
+    (warehouse / "t").rename(warehouse / "elsewhere")
+    assert sources(warehouse)[0]["standing"] == "missing"
+    assert "t is not in the warehouse" in run("status", "--warehouse", warehouse)[1]
+
+
+def test_a_state_that_somebody_else_changed(warehouse: Path) -> None:
+    write_commit(write_view(warehouse, SQL, position=2), 2, DATA)
+    assert "changed by others" in run("status", "--warehouse", warehouse)[1]
+
+
+def test_a_warehouse_without_views(warehouse: Path) -> None:
+    code, out, err = run("status", "--warehouse", warehouse)
+    assert (code, out) == (0, "") and "no materialized view" in err
+
+
+def test_a_state_that_was_never_filled_is_no_view(warehouse: Path) -> None:
+    write_view(warehouse, SQL, created=False)
+    assert run("status", "--warehouse", warehouse)[1] == ""
+    assert run("history", "v", "--warehouse", warehouse)[0] == 1
+
+
+def test_of_two_states_the_younger_counts(warehouse: Path) -> None:
+    write_view(warehouse, "CREATE MATERIALIZED VIEW v AS SELECT id FROM t", state="z")
+    younger = write_view(warehouse, SQL, state="a")
+    os.utime(younger / "_delta_log" / f"{0:020d}.json", (1_900_000_000, 1_900_000_000))
+    _, out, _ = run("explain", "v", "--warehouse", warehouse)
+    assert "project r0 to t.id, t.n" in out
+
+
+def test_history_is_newest_first(warehouse: Path) -> None:
+    table = write_view(warehouse, SQL)
+    record = record_of(define(warehouse, SQL), Action.INCREMENTAL, Reason.SOURCES_CHANGED, 2)
+    write_commit(table, 2, DATA, userMetadata=record.to_json())
+    write_commit(table, 3, NO_DATA, operation="OPTIMIZE")
+    code, out, _ = run("history", "v", "--warehouse", warehouse)
+    rows = [line.split() for line in out.splitlines()[2:]]
+    assert code == 0
+    assert [(r[0], r[3], r[4]) for r in rows] == [
+        ("2", "INCREMENTAL", "SOURCES_CHANGED"),
+        ("1", "FULL", "CREATED"),
+    ]
+    limited = run("history", "v", "--warehouse", warehouse, "--limit", 1, "--json")[1]
+    assert [json.loads(line)["version"] for line in limited.splitlines()] == [2]
+
+
+def test_properties_of_a_table_are_those_of_its_newest_metadata(warehouse: Path) -> None:
+    write_metadata(warehouse / "t", {"a": "long"}, {}, version=3)
+    code, out, _ = run("explain", "--sql", "SELECT a FROM t", "--warehouse", warehouse)
+    assert code == 0 and "no key declared" in out and "feed of t is off" in out

@@ -1,0 +1,183 @@
+"""A definition written down and read back gives the same plan, in another process too."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from everview.algebra.relations import Union
+from everview.catalog.names import Name
+from everview.errors import Code, Problem, SqlError
+from everview.maintenance.identity import COUNT, IdentityKind
+from everview.program.column_names import column_names
+from everview.program.definition import Definition, read_definition, unions
+from everview.program.offline import define_offline
+from everview.sql.emit import emit
+from everview.sql.statements import CreateMaterializedView, RefreshPolicy, parse_statement
+from tests.law.schemas import make_table
+from tests.unit.given import find_table, full, lines
+
+
+def create(query: str, header: str = "") -> CreateMaterializedView:
+    statement = parse_statement(f"CREATE MATERIALIZED VIEW v {header} AS {query}")
+    assert isinstance(statement, CreateMaterializedView)
+    return statement
+
+
+def define(query: str, header: str = "") -> Definition:
+    return define_offline(create(query, header), find_table)
+
+
+def sql_of(definition: Definition) -> str:
+    assert definition.plan
+    changed = definition.plan.tables
+    return emit(definition.plan.delta(changed), lambda scan: f"{scan.table}@{scan.state}")
+
+
+QUERIES = (
+    "SELECT * FROM t WHERE a > 1",
+    "SELECT t.a, y FROM t JOIN u ON t.k = u.k",
+    "SELECT x.a FROM (SELECT a FROM bag UNION ALL SELECT y FROM u) x, line WHERE x.a = o",
+    "WITH w AS (SELECT upper(name) AS n, born FROM people) SELECT n, born FROM w",
+)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_read_back_it_gives_the_same_plan(query: str) -> None:
+    written = replace(
+        define(query, "COMMENT 'größer' REFRESH POLICY INCREMENTAL"),
+        settings=(("spark.sql.session.timeZone", "UTC"),),
+    )
+    read = read_definition(written.to_json())
+    assert read == written
+    assert read.plan == written.plan
+    assert sql_of(read) == sql_of(written)
+    assert read.stored == written.stored
+
+
+def test_a_view_that_is_recomputed_is_read_back_with_its_reasons() -> None:
+    found = Problem(Code.USER_FUNCTION, "f() is a user's function", "use Spark's")
+    written = replace(define("SELECT count(*) AS n FROM t"), problems=(found,))
+    read = read_definition(written.to_json())
+    assert read.plan is None
+    assert read.program is None
+    assert [p.code for p in read.all_problems] == [Code.UNSUPPORTED_OPERATOR, Code.USER_FUNCTION]
+    assert read.stored == read.visible == ("n",)
+
+
+def test_keys_are_read_back_with_their_trust() -> None:
+    read = read_definition(define("SELECT t.a FROM t JOIN hinted ON t.k = hinted.k").to_json())
+    assert [(key.columns, key.rely) for t in read.tables for key in t.keys] == [
+        (("k",), True),
+        (("k",), False),
+    ]
+
+
+@pytest.mark.parametrize("text", ["{}", '{"everview": 2}', "no json"])
+def test_something_else_is_no_definition(text: str) -> None:
+    with pytest.raises(ValueError, match=r"format|Expecting"):
+        read_definition(text)
+
+
+def test_the_stored_text_is_the_users_with_stars_and_names_spelled_out() -> None:
+    definition = define("select  * -- all\n from T")
+    assert definition.text == (
+        "select  `spark_catalog`.`default`.`t`.`k`, `spark_catalog`.`default`.`t`.`a`,"
+        " `spark_catalog`.`default`.`t`.`b` -- all\n from `spark_catalog`.`default`.`t`"
+    )
+    assert definition.view == Name(("spark_catalog", "default", "v"))
+
+
+def test_the_views_names_are_those_of_its_header() -> None:
+    definition = define("SELECT k, a FROM t", "(x, y)")
+    assert definition.visible == ("x", "y")
+    assert definition.plan
+    assert definition.plan.columns == ("x", "y")
+
+
+def test_what_is_stored_follows_from_the_identity_of_rows() -> None:
+    assert define("SELECT k FROM t").stored == ("k",)
+    assert define("SELECT a FROM t").stored == ("a", "__ev_key_t_k")
+    assert define("SELECT a FROM bag").stored == ("a", COUNT)
+
+
+def test_without_keys_rows_are_identified_as_a_whole() -> None:
+    definition = define("SELECT t.k, y FROM t JOIN u ON t.k = u.k")
+    assert definition.plan
+    assert definition.plan.identity.kind is IdentityKind.KEY
+    for names in ({full("t")}, {full("t"), full("u")}):
+        untrusting = definition.without_keys(frozenset(names))
+        assert untrusting.plan
+        assert untrusting.plan.identity.kind is IdentityKind.COUNT
+        assert read_definition(untrusting.to_json()).plan == untrusting.plan
+    assert definition.without_keys(frozenset({full("line")})) == definition
+
+
+def test_branches_of_a_union_are_cast_where_they_disagree() -> None:
+    definition = define("SELECT k, a FROM t UNION ALL SELECT y, k FROM u")
+    cast = replace(definition, union_types=(("bigint", ""),))
+    assert cast.relation
+    assert [text for text in lines(cast.relation) if "project" in text] == [
+        "r1 := project r0 to CAST(t.k AS bigint) as k, t.a",
+        "r3 := project r2 to CAST(u.y AS bigint) as k, u.k as a",
+    ]
+    assert read_definition(cast.to_json()).relation == cast.relation
+
+
+def test_unions_are_found_and_cast_inputs_first() -> None:
+    definition = define(
+        "SELECT a FROM (SELECT a FROM t UNION ALL SELECT y FROM u) x"
+        " JOIN line ON o = a UNION ALL SELECT c FROM bag"
+    )
+    assert definition.relation
+    found = unions(definition.relation)
+    assert [len(u.inputs) for u in found] == [2, 2]
+    cast = replace(definition, union_types=(("bigint",), ("string",)))
+    assert cast.relation
+    inner, outer = unions(cast.relation)
+    assert all("AS bigint" in lines(i)[-1] for i in inner.inputs)
+    assert isinstance(outer, Union)
+    assert all("AS string" in lines(i)[-1] for i in outer.inputs)
+
+
+@pytest.mark.parametrize(
+    ("query", "header", "code"),
+    [
+        ("SELECT a AS x, b AS X FROM t", "", Code.DUPLICATE_COLUMN),
+        ("SELECT a AS __EV_a FROM t", "", Code.RESERVED_NAME),
+        ("SELECT a FROM t", "(__ev_count)", Code.RESERVED_NAME),
+        ("SELECT a, b FROM t", "(x)", Code.COLUMN_COUNT),
+        ("SELECT reflect('a', 'b') AS r FROM t", "", Code.FORBIDDEN_FUNCTION),
+    ],
+)
+def test_names_and_calls_that_no_view_may_have(query: str, header: str, code: Code) -> None:
+    with pytest.raises(SqlError) as error:
+        define(query, header)
+    assert error.value.code is code
+    assert error.value.problems[0].hint
+
+
+def test_the_header_overrides_names_that_clash() -> None:
+    assert column_names(create("SELECT a, a FROM t", "(x, y)"), ["a", "a"]) == ("x", "y")
+
+
+@pytest.mark.parametrize("type_", ["map<string,int>", "variant", "array<map<int,int>>"])
+def test_values_that_cannot_be_compared_are_a_reason(type_: str) -> None:
+    table = make_table("odd", {"id": "int", "m": type_}, ["id"])
+    odd = define_offline(create("SELECT id, m FROM odd"), lambda name: table)
+    assert [p.code for p in odd.all_problems] == [Code.UNSUPPORTED_TYPE]
+    assert odd.plan is None
+    assert define_offline(create("SELECT id FROM odd"), lambda name: table).plan
+
+
+def test_structs_and_arrays_can_be_compared() -> None:
+    assert define("SELECT st, arr FROM nested").all_problems == ()
+
+
+def test_the_policy_is_kept() -> None:
+    assert define("SELECT k FROM t").policy is RefreshPolicy.AUTO
+    strict = define("SELECT k FROM t", "REFRESH POLICY INCREMENTAL STRICT")
+    assert json.loads(strict.to_json())["policy"] == "INCREMENTAL STRICT"
+    assert read_definition(strict.to_json()).policy is RefreshPolicy.INCREMENTAL_STRICT

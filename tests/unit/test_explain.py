@@ -1,0 +1,94 @@
+"""What explain says, word for word; `pytest tests/unit --rewrite` writes the golden texts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from everview.errors import Code
+from everview.program.definition import Definition
+from everview.program.explain import Explanation
+from everview.program.notices import feed_notices
+from everview.program.offline import define_offline
+from everview.sql.statements import CreateMaterializedView, parse_statement
+from tests.unit.conftest import Golden
+from tests.unit.given import find_table
+
+
+def define(query: str, header: str = "") -> Definition:
+    create = parse_statement(f"CREATE MATERIALIZED VIEW v {header} AS {query}")
+    assert isinstance(create, CreateMaterializedView)
+    return define_offline(create, find_table)
+
+
+def explained(query: str, header: str = "") -> Explanation:
+    definition = define(query, header)
+    return Explanation(definition, definition.text)
+
+
+VIEWS = {
+    "filter_by_key": "SELECT k, a FROM t WHERE a > 5",
+    "hidden_key": "SELECT a FROM t",
+    "rows_with_a_count": "SELECT a, c FROM bag",
+    "key_that_is_a_hint": "SELECT k, v FROM hinted",
+    "join_of_two": "SELECT t.k, a, y FROM t JOIN u ON t.k = u.k WHERE a > 5",
+    "join_of_three": "SELECT o, n, a, y FROM line JOIN t ON o = t.k JOIN u ON t.k = u.k",
+    "self_join": "SELECT p.a, q.b FROM t p JOIN t q ON p.a = q.b",
+    "cross_join": "SELECT t.k, c FROM t, bag",
+    "union_all": "SELECT a FROM t WHERE b = 1 UNION ALL SELECT y FROM u",
+    "union_below_a_join": (
+        "SELECT x.a, u.y FROM (SELECT a FROM t UNION ALL SELECT c FROM bag) x JOIN u ON x.a = u.k"
+    ),
+    "nested_and_with": (
+        "WITH big AS (SELECT k, a FROM t WHERE a > 5)"
+        " SELECT s.k, y FROM (SELECT k FROM big) s JOIN u ON s.k = u.k"
+    ),
+    "order_by_is_noted": "SELECT k FROM t ORDER BY k",
+    "aggregate": "SELECT a, count(*) AS n FROM t GROUP BY a HAVING count(*) > 1",
+    "every_reason_at_once": (
+        "SELECT DISTINCT t.a, rand() AS r FROM t LEFT JOIN u ON t.k = u.k"
+        " WHERE current_date() > DATE '2020-01-01' AND EXISTS (SELECT 1 FROM bag) LIMIT 5"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_explain_says(name: str, golden: Golden) -> None:
+    golden(name, str(explained(VIEWS[name])))
+
+
+def test_the_same_as_json(golden: Golden) -> None:
+    golden("join_of_two_json", explained(VIEWS["join_of_two"]).to_json())
+
+
+def test_json_has_every_reason_of_a_view_that_is_recomputed() -> None:
+    facts = json.loads(explained(VIEWS["every_reason_at_once"]).to_json())
+    assert facts["incremental"] is False
+    assert {p["code"] for p in facts["problems"]} == {
+        Code.UNSUPPORTED_OPERATOR,
+        Code.NON_DETERMINISTIC,
+        Code.TIME_DEPENDENT,
+    }
+    assert len(facts["problems"]) == 6
+    assert "steps" not in facts
+
+
+def test_the_text_is_the_same_each_time() -> None:
+    assert str(explained(VIEWS["join_of_three"])) == str(explained(VIEWS["join_of_three"]))
+
+
+def test_the_policy_stands_in_the_first_line() -> None:
+    first = str(explained("SELECT k FROM t", "REFRESH POLICY INCREMENTAL STRICT")).split("\n")[0]
+    assert first.endswith("policy INCREMENTAL STRICT")
+
+
+def test_a_source_without_a_change_feed_is_noted() -> None:
+    definition = define("SELECT t.k FROM t JOIN u ON t.k = u.k")
+    [notice] = feed_notices(definition, lambda name: name.last != "u")
+    assert notice.startswith("the change feed of u is off, so every refresh recomputes")
+    assert f"note: {notice}" in str(Explanation(definition, "", (notice,)))
+
+
+def test_a_view_that_is_recomputed_anyway_needs_no_feed() -> None:
+    assert feed_notices(define("SELECT DISTINCT k FROM t"), lambda name: False) == ()
