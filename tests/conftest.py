@@ -1,9 +1,10 @@
-"""One Spark session for the whole run: starting it is what costs most."""
+"""One Spark session for the whole run, and golden texts, which `pytest --rewrite` writes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import socket
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,31 @@ import pytest
 if TYPE_CHECKING:
     from everview import Everview
 
+CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
+
+Golden = Callable[[str, str], None]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--rewrite", action="store_true", help="write the golden texts instead of comparing them"
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compare a text with the golden file of a name, in the folder `golden` beside the test."""
+    folder = request.path.parent / "golden"
+
+    def compare(name: str, text: str) -> None:
+        file = folder / f"{name}.txt"
+        if request.config.getoption("rewrite"):
+            folder.mkdir(exist_ok=True)
+            file.write_text(text + "\n", encoding="utf-8")
+        assert text + "\n" == file.read_text(encoding="utf-8"), "pytest --rewrite writes it anew"
+
+    return compare
+
 
 @pytest.fixture(scope="session")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -19,10 +45,27 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def ev(warehouse: Path) -> Iterator[Everview]:
+def connect_port() -> int:
+    """A port for the Spark Connect server that the session of the run has beside it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def ev(warehouse: Path, connect_port: int) -> Iterator[Everview]:
     os.environ.setdefault("EVERVIEW_SHORT_RUN", "1")
     import everview
+    from everview.spark.local import start_local
 
+    start_local(
+        warehouse,
+        {
+            "spark.plugins": CONNECT_PLUGIN,
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": str(connect_port),
+        },
+    )
     engine = everview.connect(warehouse=warehouse)
     yield engine
     engine.stop()

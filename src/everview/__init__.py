@@ -7,6 +7,7 @@ ev.sql("CREATE MATERIALIZED VIEW v AS SELECT …")
 ev.view("v").refresh()
 """
 
+from everview.catalog.constraints import ForeignKey, PrimaryKey, Unique
 from everview.engine import Everview, MaterializedView, connect
 from everview.errors import (
     CatalogError,
@@ -30,8 +31,10 @@ __all__ = [
     "Everview",
     "EverviewError",
     "Explanation",
+    "ForeignKey",
     "HistoryEntry",
     "MaterializedView",
+    "PrimaryKey",
     "Problem",
     "Reason",
     "RefreshError",
@@ -39,6 +42,7 @@ __all__ = [
     "RefreshResult",
     "SetupError",
     "SqlError",
+    "Unique",
     "Verification",
     "ViewSummary",
     "connect",

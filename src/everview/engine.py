@@ -132,9 +132,7 @@ class Everview:
                 constraints.add_constraint(self.spark, table, constraint)
                 return frames.frame(self.spark, "constraint STRING", [])
             case DropConstraint():
-                if not constraints.has_constraint(self.spark, statement):
-                    return self._spark_sql(text)
-                constraints.drop_constraint(self.spark, statement)
+                constraints.drop_constraint(self.spark, statement, text)
                 return frames.frame(self.spark, "constraint STRING", [])
             case CreateTable():
                 constraints.create_table(self.spark, statement)
@@ -211,9 +209,13 @@ class Everview:
     # inside
 
     def _view(self, name: Name) -> MaterializedView:
-        from everview.spark.state import load_view
+        from everview.spark.state import find_state, not_found
+        from everview.spark.tables import full_name
 
-        return MaterializedView(self, load_view(self.spark, name))
+        name = full_name(self.spark, name)
+        if find_state(self.spark, name) is None:
+            raise not_found(name)
+        return MaterializedView(self, name)
 
     def _define(self, create: CreateMaterializedView) -> Definition:
         from everview.spark.define import define
@@ -245,17 +247,8 @@ class Everview:
         if not create.or_replace or old is None:
             self._check_free(name)
         definition = self._define(create)
-        strict = (RefreshPolicy.INCREMENTAL, RefreshPolicy.INCREMENTAL_STRICT)
-        if create.policy in strict and definition.all_problems:
-            raise SqlError(*_not_incremental(definition), sql=create.query)
-        result = build_view(
-            self._workspace,
-            definition,
-            Why(Reason.CREATED, "the view was created"),
-            self.observe,
-            create.cluster_by,
-            create.properties,
-        )
+        why = Why(Reason.CREATED, "the view was created")
+        result = build_view(self._workspace, definition, why, self.observe)
         if old is not None:
             self._drop_state(old)
         return result
@@ -267,17 +260,41 @@ class Everview:
             raise CatalogError(problem)
 
     def _rebuild(self, definition: Definition, old: Name, why: Why) -> RefreshResult:
-        """Make a view's state anew, without the keys it can no longer rely on."""
+        """Make a view's state anew, for the tables and keys as they are now.
+
+        Keys that turned out not to hold are not relied on again.
+        """
         from everview.spark.build import build_view
 
-        tables = frozenset(str(t.name) for t in definition.tables)
-        untrusting = definition.without_keys(tables)
-        result = build_view(self._workspace, untrusting, why, self.observe)
+        if why.code is Reason.KEY_VIOLATED:
+            anew = definition.without_keys(frozenset(str(t.name) for t in definition.tables))
+        else:
+            anew = self._redefine(definition)
+        result = build_view(self._workspace, anew, why, self.observe)
         self._drop_state(old)
         return result
 
+    def _redefine(self, definition: Definition) -> Definition:
+        """The same view over its tables as they are now, under the settings it was made with."""
+        from everview.spark.define import define
+
+        comments = dict(definition.column_comments)
+        create = CreateMaterializedView(
+            name=definition.view,
+            query=definition.text,
+            query_start=0,
+            or_replace=True,
+            if_not_exists=False,
+            columns=tuple(ViewColumn(c, comments.get(c)) for c in definition.visible),
+            comment=definition.comment or None,
+            cluster_by=definition.cluster_by,
+            properties=definition.properties,
+            policy=definition.policy,
+        )
+        return define(self._workspace, create, definition.settings)
+
     def _drop(self, name: Name, if_exists: bool) -> None:
-        from everview.spark.state import find_state
+        from everview.spark.state import find_state, not_found
         from everview.spark.tables import full_name
 
         full = full_name(self.spark, name)
@@ -285,9 +302,7 @@ class Everview:
         if state is None:
             if if_exists:
                 return
-            hint = "SHOW MATERIALIZED VIEWS lists those there are"
-            detail = f"there is no materialized view {short_name(str(full))}"
-            raise CatalogError(Problem(Code.VIEW_NOT_FOUND, detail, hint))
+            raise not_found(full)
         self.spark.sql(f"DROP VIEW {full.quoted()}")
         self._drop_state(state)
 
@@ -318,7 +333,7 @@ class MaterializedView:
     """A materialized view; made by `Everview.view` and `create_materialized_view`."""
 
     _engine: Everview
-    _found: View
+    _name: Name
 
     def __repr__(self) -> str:
         return f"<MaterializedView {short_name(self.name)}>"
@@ -326,12 +341,12 @@ class MaterializedView:
     @property
     def name(self) -> str:
         """The view's full name."""
-        return str(self._found.name)
+        return str(self._name)
 
     @property
     def definition(self) -> Definition:
         """The definition it was created with."""
-        return self._found.definition
+        return self._current().definition
 
     def refresh(self, *, full: bool = False) -> RefreshResult:
         """Bring the view up to date by computing only what changed."""
@@ -378,7 +393,7 @@ class MaterializedView:
 
     def summary(self) -> ViewSummary:
         """The view as one line of a list."""
-        definition = self._found.definition
+        definition = self.definition
         return ViewSummary(
             schema=definition.view.parts[-2],
             name=definition.view.last,
@@ -389,17 +404,17 @@ class MaterializedView:
 
     def to_df(self) -> DataFrame:
         """The rows of the view."""
-        return self._engine.spark.table(self._found.name.quoted())
+        return self._engine.spark.table(self._name.quoted())
 
     def drop(self) -> None:
         """Remove the view and all it stored."""
-        self._engine._drop(self._found.name, if_exists=False)
+        self._engine._drop(self._name, if_exists=False)
 
     def _current(self) -> View:
         """The view as it is now: somebody may have replaced it since this handle was made."""
         from everview.spark.state import load_view
 
-        return load_view(self._engine.spark, self._found.name)
+        return load_view(self._engine.spark, self._name)
 
 
 def _maintenance(definition: Definition) -> str:
@@ -417,15 +432,6 @@ def _is_like(name: str, pattern: str) -> bool:
     """Spark's LIKE of SHOW: `*` for anything, `|` between patterns."""
     alternatives = pattern.lower().replace("%", "*").split("|")
     return any(fnmatch(name.lower(), p.strip()) for p in alternatives)
-
-
-def _not_incremental(definition: Definition) -> tuple[Problem, ...]:
-    head = Problem(
-        Code.NOT_INCREMENTAL,
-        f"{short_name(str(definition.view))} cannot be maintained incrementally",
-        "change what the reasons below name, or use REFRESH POLICY AUTO",
-    )
-    return (head, *definition.all_problems)
 
 
 def _placed(error: SqlError, statement: Statement, text: str) -> EverviewError:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.given import JOIN, SNAPSHOT, run, snapshot, write_table, write_view
-
-GOLDEN = Path(__file__).with_name("explain_join.txt")
+from tests.conftest import Golden
 
 
 @pytest.fixture
@@ -17,9 +16,11 @@ def schema(tmp_path: Path) -> Path:
     return snapshot(tmp_path)
 
 
-def test_the_text_of_a_join(schema: Path) -> None:
+def test_the_text_of_a_join(schema: Path, golden: Golden) -> None:
     sql = f"CREATE MATERIALIZED VIEW v AS {JOIN}"
-    assert run("explain", "--sql", sql, "--schema", schema) == (0, GOLDEN.read_text(), "")
+    code, out, err = run("explain", "--sql", sql, "--schema", schema)
+    assert (code, err) == (0, "")
+    golden("explain_join", out.removesuffix("\n"))
 
 
 def test_a_query_alone_is_explained_too(schema: Path) -> None:
@@ -98,6 +99,12 @@ def test_incremental_can_be_required(schema: Path, sql: str, code: int, why: str
         ("SELECT o_id AS __ev_x FROM orders", "RESERVED_NAME"),
         ("SELECT a FROM nowhere", "UNKNOWN_TABLE"),
         ("SELECT reflect('a', 'b') FROM orders", "FORBIDDEN_FUNCTION"),
+        ("SELECT o_id FROM orders VERSION AS OF 3", "UNSUPPORTED_SOURCE"),
+        (
+            "CREATE MATERIALIZED VIEW v TBLPROPERTIES ('everview.definition' = '{}')"
+            " AS SELECT o_id FROM orders",
+            "PROPERTY_INVALID",
+        ),
     ],
 )
 def test_what_creation_refuses_is_refused_here(schema: Path, sql: str, code: str) -> None:

@@ -110,10 +110,13 @@ def test_retention_exceeded(view: Lake) -> None:
 
 
 def test_schema_changed(view: Lake) -> None:
+    """A type that grew: the view is made anew for it, and goes on incrementally."""
     view.sql("ALTER TABLE t SET TBLPROPERTIES ('delta.enableTypeWidening' = 'true')")
     view.sql("ALTER TABLE t ALTER COLUMN x TYPE BIGINT")
-    view.sql("INSERT INTO t VALUES (3, 30)")
+    view.sql("INSERT INTO t VALUES (3, 3000000000)")
     full(view, Reason.SCHEMA_CHANGED)
+    assert dict(view.ev.spark.table("v").dtypes)["x"] == "bigint"
+    goes_on(view)
 
 
 def test_view_changed_by_somebody_else(view: Lake) -> None:
@@ -168,6 +171,26 @@ def test_a_declared_key_that_does_not_hold(view: Lake) -> None:
     view.sql("DELETE FROM t WHERE x = 31")
     view.check("v")
     goes_on(view)
+
+
+def test_a_declared_key_that_a_later_refresh_finds_not_to_hold(view: Lake) -> None:
+    """The second row of a key comes with a change that is merged, not appended."""
+    view.sql("INSERT INTO t VALUES (1, 11)")
+    view.sql("DELETE FROM t WHERE k = 2")
+    full(view, Reason.KEY_VIOLATED)
+    assert view.bag("SELECT * FROM v") == {(1, 10): 1, (1, 11): 1}
+    goes_on(view)
+
+
+def test_versions_that_are_gone_cannot_be_verified(view: Lake) -> None:
+    location = Path(str(view.sql("DESCRIBE DETAIL t")[0][4]).removeprefix("file:"))
+    old = list(location.glob("*.parquet"))
+    view.sql("INSERT OVERWRITE t VALUES (7, 70)")
+    for file in old:
+        file.unlink()
+    with pytest.raises(EverviewError, match="cannot be verified") as error:
+        view.ev.view("v").verify()
+    assert error.value.code is Code.VERSIONS_GONE
 
 
 def test_stored_rows_that_do_not_fit_the_change_stop_before_the_commit(view: Lake) -> None:

@@ -88,6 +88,11 @@ def test_creation_errors_name_the_place(lake: Lake) -> None:
     }
     error = fails(lake, f"{strict} SELECT map('a', a) AS m FROM t", Code.NOT_INCREMENTAL)
     assert error.problems[1].code is Code.UNSUPPORTED_TYPE
+    kept = "CREATE MATERIALIZED VIEW v TBLPROPERTIES ('everview.definition' = 'x') AS"
+    fails(lake, f"{kept} SELECT a FROM t", Code.PROPERTY_INVALID)
+    lake.sql("CREATE FUNCTION plus_one(x INT) RETURNS INT RETURN x + 1")
+    error = fails(lake, f"{strict} SELECT plus_one(a) AS b FROM t", Code.NOT_INCREMENTAL)
+    assert error.problems[1].code is Code.USER_FUNCTION
     assert lake.ev.views() == ()
 
 
@@ -128,6 +133,7 @@ def test_constraints_are_checked_stored_and_shown(lake: Lake) -> None:
     described = str(lake.sql("DESCRIBE EXTENDED orders"))
     assert f"FOREIGN KEY (c_id) REFERENCES spark_catalog.{lake.schema}.customer (c_id)" in described
     lake.sql("ALTER TABLE orders DROP CONSTRAINT fk")
+    fails(lake, "ALTER TABLE orders DROP CONSTRAINT fk", Code.CONSTRAINT_NOT_FOUND)
     assert "FOREIGN KEY" not in str(lake.sql("DESCRIBE EXTENDED orders"))
     fails_in_create = "CREATE TABLE bad (a INT, FOREIGN KEY (a) REFERENCES customer) USING delta"
     fails(lake, fails_in_create, Code.CONSTRAINT_INVALID, "int")

@@ -101,8 +101,9 @@ def test_a_view_shows_exactly_the_users_columns(lake: Lake) -> None:
         (f.name, f.dataType, f.nullable) for f in asked
     ]
     assert lake.bag("SELECT * FROM v").total() == 2
-    lake.create("named", query, "(a, b, c, d) COMMENT 'four columns'")
+    lake.create("named", query, "(a COMMENT 'it''s first', b, c, d) COMMENT 'four columns'")
     assert lake.ev.spark.table("named").columns == ["a", "b", "c", "d"]
+    assert ("a", "int", "it's first") in lake.sql("DESCRIBE named")
 
 
 def test_star_is_frozen_when_the_view_is_created(lake: Lake) -> None:

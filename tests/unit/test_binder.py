@@ -322,7 +322,6 @@ UNSUPPORTED = {
     "select st.* from nested": ("* of a struct", "st.*"),
     "select 1": ("a SELECT without FROM", "1"),
     "select id from range(3)": ("a source in FROM", "range(3"),
-    "select a from t version as of 3": ("VERSION AS OF", "t version as of 3"),
     "with recursive r as (select a from t) select a from r": (
         "WITH RECURSIVE",
         "r as (select a from t",
@@ -387,6 +386,13 @@ def test_a_predicate_with_any_is_no_aggregate() -> None:
         ("select a from text.`/etc/passwd`", Code.FORBIDDEN_SOURCE, "text.`/etc/passwd`"),
         ("select a from Delta.`/data/t`", Code.FORBIDDEN_SOURCE, "Delta.`/data/t`"),
         ("select a from hive", Code.UNSUPPORTED_SOURCE, "hive"),
+        ("select a from t version as of 3", Code.UNSUPPORTED_SOURCE, "t"),
+        ("select a from t timestamp as of '2026-01-01'", Code.UNSUPPORTED_SOURCE, "t"),
+        (
+            "with w as (select a from t version as of 3) select a from w",
+            Code.UNSUPPORTED_SOURCE,
+            "t",
+        ),
     ],
 )
 def test_a_mistake_is_an_error_with_its_place(text: str, code: Code, place: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+import everview
 from everview.catalog.checks import checked
 from everview.catalog.constraints import Constraint, ForeignKey, PrimaryKey, Unique
 from everview.catalog.names import Name
@@ -28,6 +29,15 @@ def declare(text: str, table: Table = ORDERS, name: str = "c") -> Constraint:
             constraint, target=constraint.target.qualified("spark_catalog", "default")
         )
     return checked(constraint, table, TABLES.get)
+
+
+def test_constraints_are_declared_with_names_of_the_package() -> None:
+    assert (everview.PrimaryKey, everview.Unique, everview.ForeignKey) == (
+        PrimaryKey,
+        Unique,
+        ForeignKey,
+    )
+    assert all(hasattr(everview, name) for name in everview.__all__)
 
 
 def test_names_are_spelled_as_the_table_spells_them() -> None:

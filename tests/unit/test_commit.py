@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from everview.catalog.names import Name
 from everview.errors import Code, RefreshError, SetupError
 from everview.program.records import Reason, read_record
-from everview.spark.apply import INVALID
-from everview.spark.commit import MustBeFull, Point, Writer
+from everview.spark.apply import KEY_GONE, KEY_TWICE
+from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.session import check_delta
 from everview.warehouse.delta_log import Commit
 from tests.unit.test_records import RECORD
@@ -66,7 +67,8 @@ class Log:
 def write(log: Log, run: Callable[[Session], None]) -> tuple[Any, Session, list[Point]]:
     points: list[Point] = []
     session = Session(run)
-    view: Any = SimpleNamespace(name="v", state=SimpleNamespace(id="s-id"), log=log)
+    name = Name(("spark_catalog", "default", "v"))
+    view: Any = SimpleNamespace(name=name, state=SimpleNamespace(id="s-id"), log=log)
     writer = Writer(session, view, lambda point, detail: points.append(point))  # type: ignore[arg-type]
     return writer.write("MERGE …", RECORD), session, points
 
@@ -113,7 +115,7 @@ def test_a_commit_behind_ours_that_changes_no_row_does_no_harm() -> None:
 )
 def test_a_commit_that_is_not_there_is_noticed(run: Callable[[Log], None]) -> None:
     log = Log()
-    with pytest.raises(RefreshError, match="refresh again") as error:
+    with pytest.raises(RefreshError, match=r"refresh of v was(.|\n)*refresh again") as error:
         write(log, lambda session: run(log))
     assert error.value.code is Code.COMMIT_LOST
 
@@ -133,9 +135,15 @@ def test_a_conflict_is_a_lost_commit() -> None:
 
 def test_rows_that_do_not_fit_make_the_refresh_full() -> None:
     with pytest.raises(MustBeFull) as must:
-        write(Log(), raising(f"[USER_RAISED] {INVALID}: a key is missing\n at …"))
+        write(Log(), raising(f"[USER_RAISED_EXCEPTION] {KEY_GONE}\n at …"))
     assert must.value.why.code is Reason.STATE_INVALID
-    assert must.value.why.message.endswith(": a key is missing")
+    assert not isinstance(must.value, MustBeRebuilt)
+
+
+def test_a_new_key_that_is_there_already_makes_a_new_state() -> None:
+    with pytest.raises(MustBeRebuilt) as must:
+        write(Log(), raising(f"[USER_RAISED_EXCEPTION] {KEY_TWICE}\n at …"))
+    assert must.value.why.code is Reason.KEY_VIOLATED
 
 
 def test_any_other_error_stays_what_it_is() -> None:
@@ -155,11 +163,6 @@ CATALOG = {
         ({}, ["spark.sql.extensions=", "spark.sql.catalog.spark_catalog="], []),
         (EXTENSION, ["spark.sql.catalog.spark_catalog="], ["spark.sql.extensions="]),
         (CATALOG, ["spark.sql.extensions="], ["spark.sql.catalog.spark_catalog="]),
-        (
-            {**EXTENSION, **CATALOG, "spark.sql.caseSensitive": "true"},
-            ["spark.sql.caseSensitive is true", "set spark.sql.caseSensitive=false"],
-            [],
-        ),
     ],
 )
 def test_a_session_without_delta_is_refused(
@@ -173,7 +176,25 @@ def test_a_session_without_delta_is_refused(
     assert not any(text in str(error.value) for text in not_named)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "spark.sql.caseSensitive",
+        "spark.sql.parser.escapedStringLiterals",
+        "spark.sql.ansi.doubleQuotedIdentifiers",
+    ],
+)
+def test_a_session_that_reads_sql_in_another_way_is_refused(name: str) -> None:
+    session: Any = Session(lambda s: None, Settings({**EXTENSION, **CATALOG, name: "true"}))
+    with pytest.raises(SetupError) as error:
+        check_delta(session)
+    assert error.value.code is Code.SETTING_UNSUPPORTED
+    assert f"{name} is true" in str(error.value)
+    assert f"hint: set {name}=false" in str(error.value)
+
+
 def test_a_session_with_delta_is_taken_as_it_is() -> None:
-    session: Any = Session(lambda s: None, Settings({**EXTENSION, **CATALOG}))
+    default = {"spark.sql.caseSensitive": "False"}
+    session: Any = Session(lambda s: None, Settings({**EXTENSION, **CATALOG, **default}))
     check_delta(session)
     assert session.conf.made == {}

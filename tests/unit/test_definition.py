@@ -75,6 +75,33 @@ def test_keys_are_read_back_with_their_trust() -> None:
     ]
 
 
+def test_what_its_table_is_made_with_is_read_back() -> None:
+    header = "CLUSTER BY (K, a) TBLPROPERTIES ('b.c' = '1', 'größe' = 'it''s')"
+    written = replace(
+        define("SELECT k, a FROM t", header), column_comments=(("k", 'the key; "quoted"'),)
+    )
+    assert written.cluster_by == ("K", "a")
+    assert written.properties == (("b.c", "1"), ("größe", "it's"))
+    read = read_definition(written.to_json())
+    assert read == written
+    assert read.column_comments == (("k", 'the key; "quoted"'),)
+
+
+def test_nothing_said_of_its_table_is_nothing_read_back() -> None:
+    read = read_definition(define("SELECT k FROM t").to_json())
+    assert (read.column_comments, read.cluster_by, read.properties) == ((), (), ())
+
+
+def test_what_its_table_is_made_with_outlives_its_keys() -> None:
+    definition = replace(
+        define("SELECT k FROM t", "CLUSTER BY (k) TBLPROPERTIES ('p' = '1')"),
+        column_comments=(("k", "the key"),),
+    )
+    untrusting = definition.without_keys(frozenset({full("t")}))
+    assert untrusting.tables != definition.tables
+    assert replace(untrusting, tables=definition.tables) == definition
+
+
 @pytest.mark.parametrize("text", ["{}", '{"everview": 2}', "no json"])
 def test_something_else_is_no_definition(text: str) -> None:
     with pytest.raises(ValueError, match=r"format|Expecting"):
@@ -150,9 +177,13 @@ def test_unions_are_found_and_cast_inputs_first() -> None:
         ("SELECT a FROM t", "(__ev_count)", Code.RESERVED_NAME),
         ("SELECT a, b FROM t", "(x)", Code.COLUMN_COUNT),
         ("SELECT reflect('a', 'b') AS r FROM t", "", Code.FORBIDDEN_FUNCTION),
+        ("SELECT a FROM t", "TBLPROPERTIES ('everview.definition' = '{}')", Code.PROPERTY_INVALID),
+        ("SELECT a FROM t", "TBLPROPERTIES ('a' = '1', 'EverView.x' = '')", Code.PROPERTY_INVALID),
     ],
 )
-def test_names_and_calls_that_no_view_may_have(query: str, header: str, code: Code) -> None:
+def test_names_calls_and_properties_that_no_view_may_have(
+    query: str, header: str, code: Code
+) -> None:
     with pytest.raises(SqlError) as error:
         define(query, header)
     assert error.value.code is code
@@ -161,6 +192,11 @@ def test_names_and_calls_that_no_view_may_have(query: str, header: str, code: Co
 
 def test_the_header_overrides_names_that_clash() -> None:
     assert column_names(create("SELECT a, a FROM t", "(x, y)"), ["a", "a"]) == ("x", "y")
+
+
+def test_a_property_that_only_sounds_like_ours_is_the_users() -> None:
+    header = "TBLPROPERTIES ('everviewer' = '1', 'delta.appendOnly' = 'false')"
+    assert len(define("SELECT a FROM t", header).properties) == 2
 
 
 @pytest.mark.parametrize("type_", ["map<string,int>", "variant", "array<map<int,int>>"])

@@ -1,4 +1,4 @@
-"""What explain says, word for word; `pytest tests/unit --rewrite` writes the golden texts."""
+"""What explain says, word for word; `pytest --rewrite` writes the golden texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from everview.program.explain import Explanation
 from everview.program.notices import feed_notices
 from everview.program.offline import define_offline
 from everview.sql.statements import CreateMaterializedView, parse_statement
-from tests.unit.conftest import Golden
+from tests.conftest import Golden
 from tests.unit.given import find_table
 
 

@@ -36,6 +36,23 @@ def test_a_name_is_written_plainly_for_people_and_quoted_for_sql(
 
 
 @pytest.mark.parametrize(
+    ("parts", "short"),
+    [
+        (("t",), "t"),
+        (("spark_catalog", "default", "t"), "t"),
+        (("spark_catalog", "sales", "t"), "sales.t"),
+        (("spark_catalog", "default", "my table"), "`my table`"),
+        (("other", "default", "t"), "other.default.t"),
+        (("spark_catalog_2", "default", "t"), "spark_catalog_2.default.t"),
+    ],
+)
+def test_people_need_not_hear_the_catalog_and_schema_everybody_has(
+    parts: tuple[str, ...], short: str
+) -> None:
+    assert Name(parts).short == short
+
+
+@pytest.mark.parametrize(
     ("parts", "full"),
     [
         (("t",), ("cat", "sch", "t")),

@@ -20,12 +20,12 @@ def checked(constraint: Constraint, table: Table, find_table: FindTable) -> Cons
 
 def _check_new(constraint: Constraint, table: Table) -> None:
     if any(c.name.lower() == constraint.name.lower() for c in table.constraints):
-        detail = f"{table.name} has a constraint {constraint.name} already"
+        detail = f"{table.name.short} has a constraint {constraint.name} already"
         hint = "drop it first, or choose another name"
         raise CatalogError(Problem(Code.CONSTRAINT_EXISTS, detail, hint))
     has_primary = any(isinstance(c, PrimaryKey) for c in table.constraints)
     if isinstance(constraint, PrimaryKey) and has_primary:
-        raise _invalid(constraint, f"{table.name} has a primary key already", "use UNIQUE")
+        raise _invalid(constraint, f"{table.name.short} has a primary key already", "use UNIQUE")
 
 
 def _spelled(constraint: Constraint, table: Table, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ def _spelled(constraint: Constraint, table: Table, names: tuple[str, ...]) -> tu
     unknown = [name for name, field in zip(names, fields, strict=True) if field is None]
     if unknown:
         known = ", ".join(f.name for f in table.fields)
-        detail = f"{table.name} has no column {', '.join(unknown)}"
+        detail = f"{table.name.short} has no column {', '.join(unknown)}"
         raise _invalid(constraint, detail, f"its columns are {known}")
     return tuple(f.name for f in fields if f)
 
@@ -41,12 +41,12 @@ def _spelled(constraint: Constraint, table: Table, names: tuple[str, ...]) -> tu
 def _checked_foreign_key(key: ForeignKey, table: Table, find_table: FindTable) -> ForeignKey:
     target = table if key.target == table.name else find_table(key.target)
     if target is None or target.unsupported:
-        raise _invalid(key, f"there is no Delta table {key.target}", "create it first")
+        raise _invalid(key, f"there is no Delta table {key.target.short}", "create it first")
     columns = key.target_columns or _primary_key(key, target)
     columns = _spelled(key, target, columns)
     if not any(set(k.columns) == set(columns) for k in target.keys):
-        detail = f"({', '.join(columns)}) is no declared key of {target.name}"
-        hint = f"ALTER TABLE {target.name} ADD PRIMARY KEY ({', '.join(columns)}) RELY"
+        detail = f"({', '.join(columns)}) is no declared key of {target.name.short}"
+        hint = f"ALTER TABLE {target.name.short} ADD PRIMARY KEY ({', '.join(columns)}) RELY"
         raise _invalid(key, detail, hint)
     if len(columns) != len(key.columns):
         detail = f"{len(key.columns)} columns refer to {len(columns)}"
@@ -54,7 +54,7 @@ def _checked_foreign_key(key: ForeignKey, table: Table, find_table: FindTable) -
     for own, other in zip(key.columns, columns, strict=True):
         types = (_type(table, own), _type(target, other))
         if types[0] != types[1]:
-            detail = f"{own} is {types[0]}, but {target.name}.{other} is {types[1]}"
+            detail = f"{own} is {types[0]}, but {target.name.short}.{other} is {types[1]}"
             raise _invalid(key, detail, "give both columns one type")
     return replace(key, target=target.name, target_columns=columns)
 
@@ -62,7 +62,9 @@ def _checked_foreign_key(key: ForeignKey, table: Table, find_table: FindTable) -
 def _primary_key(key: ForeignKey, target: Table) -> tuple[str, ...]:
     found = next((k for k in target.keys if isinstance(k, PrimaryKey)), None)
     if found is None:
-        raise _invalid(key, f"{target.name} has no primary key", "name the columns it refers to")
+        raise _invalid(
+            key, f"{target.name.short} has no primary key", "name the columns it refers to"
+        )
     return found.columns
 
 

@@ -46,6 +46,11 @@ class Name:
         """The parts without case, as Spark's catalog compares them."""
         return tuple(part.lower() for part in self.parts)
 
+    @property
+    def short(self) -> str:
+        """The name as people say it, without the catalog and schema everybody has."""
+        return str(self).removeprefix("spark_catalog.").removeprefix("default.")
+
     def quoted(self) -> str:
         """The name for use in SQL, every part in backquotes."""
         return ".".join(quote(part) for part in self.parts)

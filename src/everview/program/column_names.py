@@ -1,4 +1,4 @@
-"""What the columns of a view are called, and which names they cannot have."""
+"""What the columns and properties of a view are called, and which names they cannot have."""
 
 from __future__ import annotations
 
@@ -33,3 +33,12 @@ def _check_names(names: Sequence[str], sql: str) -> None:
             )
             raise SqlError(Problem(Code.RESERVED_NAME, detail, "rename it with AS"), sql=sql)
         seen.add(name.lower())
+
+
+def check_properties(create: CreateMaterializedView) -> None:
+    """Refuse properties in Everview's own name: a definition written there would be believed."""
+    for name, _ in create.properties:
+        if name.lower().startswith("everview."):
+            detail = f"the property {name} begins with everview., which Everview keeps to itself"
+            hint = "choose another name for the property"
+            raise SqlError(Problem(Code.PROPERTY_INVALID, detail, hint), sql=create.query)

@@ -48,6 +48,9 @@ class Definition:
     problems: tuple[Problem, ...] = ()
     """Reasons found by Spark why the view cannot be maintained, besides those of the text."""
     comment: str = ""
+    column_comments: tuple[tuple[str, str], ...] = ()
+    cluster_by: tuple[str, ...] = ()
+    properties: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def reading(self) -> Reading:
@@ -57,8 +60,7 @@ class Definition:
     @cached_property
     def all_problems(self) -> tuple[Problem, ...]:
         """Every reason why the view cannot be maintained incrementally; none if it can."""
-        found = (*self.reading.problems, *undetermined_calls(self.reading.calls), *self.problems)
-        return tuple(dict.fromkeys(found))
+        return problems_in(self.reading, self.problems)
 
     @cached_property
     def relation(self) -> Relation | None:
@@ -110,8 +112,17 @@ class Definition:
             "union_types": self.union_types,
             "problems": [[p.code, p.detail, p.hint] for p in self.problems],
             "comment": self.comment,
+            "column_comments": self.column_comments,
+            "cluster_by": self.cluster_by,
+            "properties": self.properties,
         }
         return json.dumps(content, separators=(",", ":"), ensure_ascii=False)
+
+
+def problems_in(reading: Reading, others: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    """Every reason why a query cannot be maintained: of its text, and found otherwise."""
+    found = (*reading.problems, *undetermined_calls(reading.calls), *others)
+    return tuple(dict.fromkeys(found))
 
 
 def read_definition(text: str) -> Definition:
@@ -129,6 +140,9 @@ def read_definition(text: str) -> Definition:
         union_types=tuple(tuple(types) for types in content["union_types"]),
         problems=tuple(Problem(*p) for p in content["problems"]),
         comment=content["comment"],
+        column_comments=tuple((n, c) for n, c in content["column_comments"]),
+        cluster_by=tuple(content["cluster_by"]),
+        properties=tuple((k, v) for k, v in content["properties"]),
     )
 
 

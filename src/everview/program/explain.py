@@ -94,7 +94,7 @@ def _fact(scan: Scan, tables: dict[str, Table]) -> str:
 
 
 def _key(key: PrimaryKey | Unique) -> str:
-    trust = "relied on" if key.rely else "shown only, declared without RELY"
+    trust = "declared with RELY" if key.rely else "shown only, declared without RELY"
     return f"key ({', '.join(key.columns)}), {trust}"
 
 
@@ -117,9 +117,13 @@ def _changes(program: Program) -> Iterable[str]:
             label = f"when {name} changes" if number == 0 else ""
             yield _aligned(label, f"{formula(branch.relation)}{_cost(branch)}")
     if len(program.reads) > 1:
-        whole = " ⊎ ".join(formula(b.relation) for b in program.compute.plan.branches)
-        yield _aligned("when all of them change", whole)
+        yield _aligned("when all of them change", _sum(program.compute.plan.branches))
+    if "⁻" in _sum(program.compute.plan.branches):
         yield _aligned("", "R⁻ is R ⊎ −ΔR: no old version of a table is read")
+
+
+def _sum(branches: Iterable[Branch]) -> str:
+    return " ⊎ ".join(formula(b.relation) for b in branches)
 
 
 def _cost(branch: Branch) -> str:

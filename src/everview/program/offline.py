@@ -6,23 +6,22 @@ the user's own are not recognised.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import Project, Relation, Scan, Union, inputs_of
 from everview.algebra.scalars import ColumnRef
+from everview.analysis.comparable import not_matchable
 from everview.analysis.determinism import forbidden_calls
 from everview.catalog.tables import Field, FindTable, Table
-from everview.errors import Code, Problem, SqlError
-from everview.program.column_names import column_names
+from everview.errors import SqlError
+from everview.program.column_names import check_properties, column_names
 from everview.program.definition import Definition
 from everview.program.offline_tables import full_name
 from everview.sql.binder import read_query
 from everview.sql.statements import CreateMaterializedView
 
 NOTICE = "explained without Spark, which checks types and the user's own functions at creation"
-_NOT_COMPARABLE = re.compile(r"(?:^|[<:,])(map(?=<)|variant(?=$|[>,]))")
 
 
 def define_offline(create: CreateMaterializedView, find_table: FindTable) -> Definition:
@@ -30,6 +29,7 @@ def define_offline(create: CreateMaterializedView, find_table: FindTable) -> Def
 
     SqlError, placed in the query, if it cannot be one.
     """
+    check_properties(create)
     reading = read_query(create.query, find_table)
     forbidden = forbidden_calls(reading.calls)
     if forbidden:
@@ -42,8 +42,10 @@ def define_offline(create: CreateMaterializedView, find_table: FindTable) -> Def
         columns=columns,
         policy=create.policy,
         tables=reading.tables,
-        problems=_bad_types(columns),
+        problems=not_matchable(columns),
         comment=create.comment or "",
+        cluster_by=create.cluster_by,
+        properties=create.properties,
     )
 
 
@@ -83,18 +85,3 @@ def _agreed(fields: Sequence[Field | None]) -> Field | None:
     if len(known) < len(fields) or len({f.type for f in known}) > 1:
         return None
     return Field(known[0].name, known[0].type, any(f.nullable for f in known))
-
-
-def _bad_types(columns: Sequence[Field]) -> tuple[Problem, ...]:
-    """Columns whose values cannot be compared, so that a row cannot be found again."""
-    hint = "cast it to STRING, or leave it out"
-    found = ((f, _NOT_COMPARABLE.search(f.type)) for f in columns)
-    return tuple(
-        Problem(
-            Code.UNSUPPORTED_TYPE,
-            f"the column {f.name} is a {kind[1].upper()}, whose values cannot be compared",
-            hint,
-        )
-        for f, kind in found
-        if kind
-    )

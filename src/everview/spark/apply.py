@@ -14,6 +14,7 @@ is, raises inside the statement, and nothing is committed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from everview.algebra.scalars import Literal
 from everview.catalog.names import Name, quote
@@ -22,9 +23,30 @@ from everview.sql.emit import WEIGHT
 
 OP = "__ev_op"
 INSERT, UPDATE, DELETE, BROKEN = "I", "U", "D", "X"
-INVALID = "EVERVIEW_STATE_INVALID"
+KEY_TWICE, KEY_GONE = "EVERVIEW_KEY_TWICE", "EVERVIEW_KEY_GONE"
 
 Ranges = Mapping[str, tuple[Literal, Literal]]
+
+
+@dataclass(frozen=True)
+class Match:
+    """How rows of a held change find theirs in the state.
+
+    Columns in which the change has no NULL are compared by `=`, on which Spark joins faster;
+    `ranges` are the change's own, as literals, because MERGE derives none from its source.
+    """
+
+    columns: Sequence[str]
+    nullable: frozenset[str]
+    ranges: Ranges
+
+    def __str__(self) -> str:
+        equal = [
+            f"t.{quote(c)} {'<=>' if c in self.nullable else '='} s.{quote(c)}"
+            for c in self.columns
+        ]
+        within = [f"t.{quote(c)} BETWEEN {lo} AND {hi}" for c, (lo, hi) in self.ranges.items()]
+        return " AND ".join(equal + within)
 
 
 def classified(delta_sql: str, identity: Identity) -> str:
@@ -59,50 +81,45 @@ def append_sql(state: Name, columns: Sequence[str], identity: Identity, held: st
     return f"INSERT INTO {state.quoted()} ({listed}, {COUNT}) SELECT {listed}, {WEIGHT} FROM {held}"
 
 
-def merge_by_key_sql(
-    state: Name, columns: Sequence[str], identity: Identity, held: str, ranges: Ranges
-) -> str:
+def merge_by_key_sql(state: Name, columns: Sequence[str], held: str, match: Match) -> str:
     """Insert, update and delete by key, checking that each key is where it should be."""
-    matched = " AND ".join(f"t.{quote(c)} <=> s.{quote(c)}" for c in identity.columns)
     listed = ", ".join(map(quote, columns))
     values = ", ".join(f"s.{quote(c)}" for c in columns)
     updates = ", ".join(f"t.{quote(c)} = s.{quote(c)}" for c in columns)
     first = quote(columns[0])
     return f"""MERGE INTO {state.quoted()} AS t USING {held} AS s
-ON {matched}{_within(ranges)}
+ON {match}
 WHEN MATCHED AND s.{OP} = '{UPDATE}' THEN UPDATE SET {updates}
 WHEN MATCHED AND s.{OP} = '{DELETE}' THEN DELETE
-WHEN MATCHED THEN UPDATE SET t.{first} = raise_error('{INVALID}: a new key is there already')
+WHEN MATCHED THEN UPDATE SET t.{first} = raise_error('{KEY_TWICE}')
 WHEN NOT MATCHED AND s.{OP} = '{INSERT}' THEN INSERT ({listed}) VALUES ({values})
-WHEN NOT MATCHED THEN INSERT ({first}) VALUES (raise_error('{INVALID}: a key is missing'))"""
+WHEN NOT MATCHED THEN INSERT ({first}) VALUES (raise_error('{KEY_GONE}'))"""
 
 
-def copies_sql(state: Name, columns: Sequence[str], held: str, ranges: Ranges) -> str:
+def copies_sql(state: Name, columns: Sequence[str], held: str, match: Match) -> str:
     """How often each row that loses copies stands in the state now."""
     of_held = ", ".join(f"s.{quote(c)}" for c in columns)
-    matched = " AND ".join(f"t.{quote(c)} <=> s.{quote(c)}" for c in columns)
     return (
         f"SELECT {of_held}, s.{WEIGHT}, coalesce(sum(t.{COUNT}), 0) + s.{WEIGHT} AS {COUNT}"
         f" FROM (SELECT * FROM {held} WHERE {WEIGHT} < 0) AS s"
-        f" LEFT JOIN {state.quoted()} AS t ON {matched}{_within(ranges)}"
+        f" LEFT JOIN {state.quoted()} AS t ON {match}"
         f" GROUP BY {of_held}, s.{WEIGHT}"
     )
 
 
 def merge_by_row_sql(
-    state: Name, columns: Sequence[str], held: str, copies: str, ranges: Ranges
+    state: Name, columns: Sequence[str], held: str, copies: str, match: Match
 ) -> str:
     """Take out every piece of the rows that lose copies; put back what is left, add the new."""
     listed = ", ".join(map(quote, columns))
     values = ", ".join(f"s.{quote(c)}" for c in columns)
-    matched = " AND ".join(f"t.{quote(c)} <=> s.{quote(c)}" for c in columns)
     source = (
         f"SELECT {listed}, {COUNT}, '{DELETE}' AS {OP} FROM {copies}"
         f" UNION ALL SELECT {listed}, {COUNT}, '{INSERT}' FROM {copies} WHERE {COUNT} > 0"
         f" UNION ALL SELECT {listed}, {WEIGHT}, '{INSERT}' FROM {held} WHERE {WEIGHT} > 0"
     )
     return f"""MERGE INTO {state.quoted()} AS t USING ({source}) AS s
-ON s.{OP} = '{DELETE}' AND {matched}{_within(ranges)}
+ON s.{OP} = '{DELETE}' AND {match}
 WHEN MATCHED THEN DELETE
 WHEN NOT MATCHED AND s.{OP} = '{INSERT}'
 THEN INSERT ({listed}, {COUNT}) VALUES ({values}, s.{COUNT})"""
@@ -118,9 +135,3 @@ def counted_sql(columns: Sequence[str], query: str) -> str:
     """A query's rows, each once with its count."""
     listed = ", ".join(map(quote, columns))
     return f"SELECT {listed}, count(*) AS {COUNT} FROM ({query}) GROUP BY {listed}"
-
-
-def _within(ranges: Ranges) -> str:
-    """Ranges of the change as literals: MERGE derives none from its source."""
-    bounds = (f" AND t.{quote(c)} BETWEEN {lo} AND {hi}" for c, (lo, hi) in ranges.items())
-    return "".join(bounds)

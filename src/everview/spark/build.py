@@ -23,8 +23,6 @@ def build_view(
     definition: Definition,
     why: Why,
     observe: Observe,
-    cluster_by: tuple[str, ...] = (),
-    properties: tuple[tuple[str, str], ...] = (),
 ) -> RefreshResult:
     """Make and fill a new state, then show it under the view's name.
 
@@ -34,7 +32,7 @@ def build_view(
     name = new_state_name(definition.view)
     columns = stored_columns(session, definition)
     try:
-        detail = create_state(session, name, definition, columns, cluster_by, properties)
+        detail = create_state(session, name, definition, columns)
         view = View(definition.view, definition, detail, open_log(session, detail))
         result = refresh_view(workspace, view, why, observe)
         point_to(session, definition.view, name, definition)

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from everview.errors import Code, Problem, RefreshError
 from everview.program.records import Reason, Record, Why, read_record
-from everview.spark.apply import INVALID
+from everview.spark.apply import KEY_GONE, KEY_TWICE
 from everview.spark.session import set_for
 from everview.spark.state import View
 from everview.warehouse.delta_log import Commit
@@ -78,9 +78,11 @@ class Writer:
 
     def _explained(self, error: Exception) -> Exception:
         text = str(error)
-        if INVALID in text:
-            found = text.split(INVALID + ": ", 1)[1].split("\n")[0].split("'")[0][:80]
-            message = f"the stored rows do not fit the change: {found}"
+        if KEY_TWICE in text:
+            message = "a new row of the view has the key of another: a declared key does not hold"
+            return MustBeRebuilt(Why(Reason.KEY_VIOLATED, message))
+        if KEY_GONE in text:
+            message = "a row to be changed is not in the view's table"
             return MustBeFull(Why(Reason.STATE_INVALID, message))
         if "DELTA_CONCURRENT" in text or "ConcurrentTransaction" in text:
             return self._lost("another writer changed the view's table at the same moment")
@@ -99,7 +101,7 @@ class Writer:
     def _lost(self, detail: str) -> RefreshError:
         problem = Problem(
             Code.COMMIT_LOST,
-            f"the refresh of {self.view.name} was not committed: {detail}",
+            f"the refresh of {self.view.name.short} was not committed: {detail}",
             "nothing was written twice; refresh again",
         )
         return RefreshError(problem)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from everview.catalog.checks import checked
@@ -25,23 +26,23 @@ def add_constraint(spark: SparkSession, name: Name, constraint: Constraint) -> C
     return resolved
 
 
-def has_constraint(spark: SparkSession, statement: DropConstraint) -> bool:
-    """Whether the named constraint is one of Everview's (else Delta knows it, or nobody)."""
-    table = find_table(spark, statement.table)
-    return table is not None and any(_is_called(c, statement.name) for c in table.constraints)
-
-
-def drop_constraint(spark: SparkSession, statement: DropConstraint) -> None:
-    """Take a declared constraint back."""
+def drop_constraint(spark: SparkSession, statement: DropConstraint, text: str) -> None:
+    """Take a declared constraint back; one that is not Everview's may be Delta's."""
     table = _table(spark, statement.table)
     found = [c for c in table.constraints if _is_called(c, statement.name)]
-    if not found and not statement.if_exists:
-        detail = f"{table.name} has no constraint {statement.name}"
-        hint = f"DESCRIBE EXTENDED {table.name} shows those it has"
-        raise CatalogError(Problem(Code.CONSTRAINT_NOT_FOUND, detail, hint))
     for constraint in found:
         key = string(PROPERTY_PREFIX + constraint.name)
         spark.sql(f"ALTER TABLE {table.name.quoted()} UNSET TBLPROPERTIES IF EXISTS ({key})")
+    if found:
+        return
+    try:
+        spark.sql(text)
+    except AnalysisException as error:
+        if "CONSTRAINT" not in (error.getCondition() or ""):
+            raise
+        detail = f"{table.name.short} has no constraint {statement.name}"
+        hint = f"DESCRIBE EXTENDED {table.name.short} shows those it has"
+        raise CatalogError(Problem(Code.CONSTRAINT_NOT_FOUND, detail, hint)) from error
 
 
 def create_table(spark: SparkSession, statement: CreateTable) -> None:

@@ -6,39 +6,43 @@ from dataclasses import replace
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
-from pyspark.sql.types import (
-    ArrayType,
-    DataType,
-    MapType,
-    StringType,
-    StructType,
-    VariantType,
-)
+from pyspark.sql.types import StructType
 
 from everview.algebra.relations import Scan
+from everview.analysis.comparable import not_matchable, not_nettable
 from everview.analysis.determinism import forbidden_calls
 from everview.catalog.names import Name
 from everview.catalog.tables import Field
 from everview.errors import Code, Problem, SqlError
-from everview.program.column_names import column_names
-from everview.program.definition import Definition, unions
+from everview.program.column_names import check_properties, column_names
+from everview.program.definition import Definition, problems_in, unions
 from everview.spark.build import algebra_schema
 from everview.spark.session import Workspace, meaning_of
 from everview.spark.tables import find_table, full_name
 from everview.sql.binder import read_query
 from everview.sql.emit import emit
 from everview.sql.reading import Reading
-from everview.sql.statements import CreateMaterializedView
+from everview.sql.statements import CreateMaterializedView, RefreshPolicy
+
+_MUST_BE_INCREMENTAL = (RefreshPolicy.INCREMENTAL, RefreshPolicy.INCREMENTAL_STRICT)
 
 
-def define(workspace: Workspace, create: CreateMaterializedView) -> Definition:
-    """The definition that a statement asks for; SqlError, placed in the query, if it cannot be."""
+def define(
+    workspace: Workspace,
+    create: CreateMaterializedView,
+    settings: tuple[tuple[str, str], ...] | None = None,
+) -> Definition:
+    """The definition that a statement asks for, with the user's settings unless others are given.
+
+    SqlError, placed in the query, if it cannot be one.
+    """
     user = workspace.user
+    check_properties(create)
     reading = read_query(create.query, lambda name: find_table(user, name))
     forbidden = forbidden_calls(reading.calls)
     if forbidden:
         raise SqlError(*forbidden, sql=create.query)
-    settings = meaning_of(user)
+    settings = meaning_of(user) if settings is None else settings
     session = workspace.session(dict(settings))
     schema = _spark_schema(session, reading)
     columns = _columns(create, schema)
@@ -49,10 +53,25 @@ def define(workspace: Workspace, create: CreateMaterializedView) -> Definition:
         policy=create.policy,
         tables=reading.tables,
         settings=settings,
-        problems=(*_user_functions(session, reading), *_bad_types(schema)),
+        problems=(*_user_functions(session, reading), *not_matchable(columns)),
         comment=create.comment or "",
+        column_comments=tuple((c.name, c.comment) for c in create.columns if c.comment),
+        cluster_by=create.cluster_by,
+        properties=create.properties,
     )
-    return _second_opinion(session, definition)
+    definition = _second_opinion(session, definition)
+    problems = problems_in(reading, definition.problems)
+    if create.policy in _MUST_BE_INCREMENTAL and problems:
+        raise SqlError(_not_incremental(definition), *problems, sql=create.query)
+    return definition
+
+
+def _not_incremental(definition: Definition) -> Problem:
+    return Problem(
+        Code.NOT_INCREMENTAL,
+        f"{definition.view.short} cannot be maintained incrementally",
+        "change what the reasons below name, or use REFRESH POLICY AUTO",
+    )
 
 
 def _spark_schema(session: SparkSession, reading: Reading) -> StructType:
@@ -79,42 +98,19 @@ def _user_functions(session: SparkSession, reading: Reading) -> tuple[Problem, .
     }
     hint = "use Spark's functions, or REFRESH POLICY FULL"
     return tuple(
-        Problem(Code.USER_FUNCTION, f"{c.name}() is a user's function", hint, c.span)
+        Problem(Code.USER_FUNCTION, f"{c.name}() is a user's function", hint)
         for c in reading.calls
         if c.name in own
     )
 
 
-def _bad_types(schema: StructType) -> tuple[Problem, ...]:
-    """Columns whose values cannot be compared, so that a row cannot be found again."""
-    hint = "cast it to STRING, or leave it out"
-    return tuple(
-        Problem(Code.UNSUPPORTED_TYPE, f"the column {f.name} is {why}", hint)
-        for f in schema
-        if (why := _why_not_comparable(f.dataType))
-    )
-
-
-def _why_not_comparable(type_: DataType) -> str:
-    match type_:
-        case VariantType():
-            return "a VARIANT, whose values cannot be compared"
-        case MapType():
-            return "a MAP, whose values cannot be compared"
-        case StringType() if "collate" in type_.simpleString():
-            return "a string with a collation, in which different values compare as equal"
-        case ArrayType(elementType=inner):
-            return _why_not_comparable(inner)
-        case StructType():
-            found = (_why_not_comparable(f.dataType) for f in type_.fields)
-            return next((why for why in found if why), "")
-    return ""
-
-
 def _second_opinion(session: SparkSession, definition: Definition) -> Definition:
     """Check that Everview's SQL for the view has the types of the user's, casting unions first."""
-    if definition.relation is None:
+    if definition.relation is None or definition.plan is None:
         return definition
+    read = not_nettable(_fields_read(definition))
+    if read:
+        return replace(definition, problems=(*definition.problems, *read))
     definition = replace(definition, union_types=_union_types(session, definition))
     computed = {f.name: f.dataType.simpleString() for f in algebra_schema(session, definition)}
     differing = [f for f in definition.columns if computed[f.name] != f.type]
@@ -128,6 +124,17 @@ def _second_opinion(session: SparkSession, definition: Definition) -> Definition
         "write an explicit CAST; please report the query",
     )
     return replace(definition, problems=(*definition.problems, problem))
+
+
+def _fields_read(definition: Definition) -> list[Field]:
+    """The base columns that the view reads: their changes are netted, so they must compare."""
+    plan = definition.plan
+    used = [
+        table.field(name)
+        for table in definition.tables
+        for name in (plan.used_columns(str(table.name)) if plan else ())
+    ]
+    return [f for f in used if f]
 
 
 def _union_types(session: SparkSession, definition: Definition) -> tuple[tuple[str, ...], ...]:

@@ -40,11 +40,13 @@ def why_unreadable(table: Name, error: Exception) -> Why | None:
     condition = error.getCondition() if isinstance(error, PySparkException) else None
     text = f"{condition} {error}"
     if any(code in text for code in _GAP):
-        message = f"the change feed of {table} was off for some of its versions"
+        message = f"the change feed of {table.short} was off for some of its versions"
         return Why(Reason.FEED_GAP, message)
     if any(code in text for code in _SCHEMA):
-        return Why(Reason.SCHEMA_CHANGED, f"the columns of {table} changed since the last refresh")
+        return Why(
+            Reason.SCHEMA_CHANGED, f"the columns of {table.short} changed since the last refresh"
+        )
     if any(code in text for code in _RETENTION):
-        message = f"changes of {table} since the last refresh are no longer kept"
+        message = f"changes of {table.short} since the last refresh are no longer kept"
         return Why(Reason.RETENTION_EXCEEDED, message)
     return None

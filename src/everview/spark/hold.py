@@ -52,6 +52,12 @@ class Held:
             found[of_key] += of_value
         return found
 
+    def nullable(self, columns: Iterable[str]) -> frozenset[str]:
+        """The columns in which NULLs occur; all of them where that is not known."""
+        if self.table is None:
+            return frozenset(columns)
+        return frozenset(c for c in columns if self.table.column(c).null_count)
+
     def ranges(self, columns: Iterable[str]) -> dict[str, tuple[Literal, Literal]]:
         """The least and greatest value of columns without NULLs, where that is known."""
         found: dict[str, tuple[Literal, Literal]] = {}

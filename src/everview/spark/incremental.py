@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 from pyspark.sql import SparkSession
 
+from everview.algebra.printing import short_name
 from everview.algebra.relations import Scan, State
 from everview.catalog.names import Name
 from everview.maintenance.identity import COUNT
@@ -39,7 +40,9 @@ def refresh_incrementally(
             str(pin.name): held.enter_context(_capture(writer.session, program, pin, before, small))
             for pin in moved
         }
-        told = ", ".join(f"{change.rows} of {table}" for table, change in changes.items())
+        told = ", ".join(
+            f"{change.rows} of {short_name(table)}" for table, change in changes.items()
+        )
         writer.observe(Point.CAPTURED, f"changed rows: {told}")
         changed = {table: change for table, change in changes.items() if change.rows}
         if not changed:
@@ -67,8 +70,10 @@ def _check_continuity(
     for pin in moved:
         position = before.position(str(pin.name))
         if position is None:
-            raise MustBeFull(Why(Reason.SOURCE_REPLACED, f"{pin.name} is new to the view"))
+            raise MustBeFull(Why(Reason.SOURCE_REPLACED, f"{pin.name.short} is new to the view"))
         why = why_not_continuous(session, pin, position)
+        if why and why.code is Reason.SCHEMA_CHANGED:
+            raise MustBeRebuilt(why)
         if why:
             raise MustBeFull(why)
 
@@ -163,11 +168,14 @@ def _apply(writer: Writer, step: ApplyDelta, delta: Held, record: Record) -> tup
     state, identity, columns = writer.view.state.name, step.identity, step.columns
     if not record.rows.updated and not record.rows.deleted:
         return writer.write(apply.append_sql(state, columns, identity, delta.view), record)
-    ranges = delta.ranges(identity.columns)
     if identity.is_key:
-        sql = apply.merge_by_key_sql(state, columns, identity, delta.view, ranges)
+        sql = apply.merge_by_key_sql(state, columns, delta.view, _match(delta, identity.columns))
         return writer.write(sql, record)
     return _apply_by_row(writer, step, delta, record)
+
+
+def _match(delta: Held, columns: Sequence[str]) -> apply.Match:
+    return apply.Match(columns, delta.nullable(columns), delta.ranges(columns))
 
 
 def _apply_by_row(
@@ -175,11 +183,11 @@ def _apply_by_row(
 ) -> tuple[Record, Commit]:
     """Find how often the rows that lose copies stand there, then replace them."""
     state, columns = writer.view.state.name, step.columns
-    ranges = delta.ranges(columns)
-    found = writer.session.sql(apply.copies_sql(state, columns, delta.view, ranges))
+    match = _match(delta, columns)
+    found = writer.session.sql(apply.copies_sql(state, columns, delta.view, match))
     with hold(found, "__ev_copies") as copies:
         if any(count < 0 for count in copies.counts(COUNT) if isinstance(count, int)):
             message = "a row to be removed does not stand in the view often enough"
             raise MustBeFull(Why(Reason.STATE_INVALID, message))
-        sql = apply.merge_by_row_sql(state, columns, delta.view, copies.view, ranges)
+        sql = apply.merge_by_row_sql(state, columns, delta.view, copies.view, match)
         return writer.write(sql, record)

@@ -6,7 +6,7 @@ import atexit
 import importlib.metadata
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,8 +26,11 @@ except ImportError as error:
     ) from error
 
 
-def start_local(warehouse: Path) -> SparkSession:
-    """The session of this process over `warehouse`, started if there is none yet."""
+def start_local(warehouse: Path, more: Mapping[str, str] | None = None) -> SparkSession:
+    """The session of this process over `warehouse`, started if there is none yet.
+
+    `more` are settings besides Everview's own for a session that is started.
+    """
     directory = _prepare(warehouse)
     if (running := _running_session()) is not None:
         _check_same(running, directory)
@@ -38,7 +41,8 @@ def start_local(warehouse: Path) -> SparkSession:
     if SparkContext._gateway is None:
         joining |= start_jvm(find_java(), pyspark_dir(), delta_jars()).environment
     with _environment(joining):
-        session = SparkSession.builder.config(map=settings(directory)).getOrCreate()
+        configured = {**settings(directory), **(more or {})}
+        session = SparkSession.builder.config(map=configured).getOrCreate()
     atexit.register(_close, session)
     return session
 

@@ -50,7 +50,7 @@ def _pin(session: SparkSession, table: Table, definition: Definition) -> Pin:
     if detail is None:
         problem = Problem(
             Code.SOURCE_MISSING,
-            f"{table.name}, which {definition.view} reads, is not there",
+            f"{table.name.short}, which {definition.view.short} reads, is not there",
             "bring the table back, or drop the view",
         )
         raise RefreshError(problem)
@@ -62,7 +62,7 @@ def _pin(session: SparkSession, table: Table, definition: Definition) -> Pin:
 
 def why_not_continuous(session: SparkSession, pin: Pin, before: SourcePosition) -> Why | None:
     """Why the change since the recorded position cannot be read as a feed, if it cannot."""
-    name = pin.name
+    name = pin.name.short
     if pin.position.id != before.id:
         return Why(Reason.SOURCE_REPLACED, f"{name} was replaced by another table")
     if pin.position.version < before.version:
@@ -82,7 +82,7 @@ def _why_schema_changed(session: SparkSession, pin: Pin) -> Why | None:
         current = now.get(field.name.lower())
         if current is None or current.dataType.simpleString() != field.type:
             is_now = "is gone" if current is None else f"is now {current.dataType.simpleString()}"
-            message = f"the column {field.name} of {pin.name} {is_now}"
+            message = f"the column {field.name} of {pin.name.short} {is_now}"
             return Why(Reason.SCHEMA_CHANGED, message)
     return None
 
@@ -93,6 +93,8 @@ def why_key_lost(pins: Iterable[Pin]) -> Why | None:
         declared = set(constraints_of(pin.detail.properties))
         for key in pin.table.keys:
             if key.rely and key not in declared:
-                message = f"the key {key.name} of {pin.name}, which the view relied on, is gone"
+                message = (
+                    f"the key {key.name} of {pin.name.short}, which the view relied on, is gone"
+                )
                 return Why(Reason.KEY_DROPPED, message)
     return None

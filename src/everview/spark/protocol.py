@@ -71,7 +71,7 @@ def _refresh(writer: Writer, full: Why | None, small: int) -> tuple[Record, Comm
     view, definition = writer.view, writer.view.definition
     before, foreign = newest_record(view.log)
     pins = pin_sources(writer.session, definition)
-    writer.observe(Point.PINNED, ", ".join(f"{p.name}@{p.position.version}" for p in pins))
+    writer.observe(Point.PINNED, ", ".join(f"{p.name.short}@{p.position.version}" for p in pins))
     moved = [p for p in pins if _has_moved(p, before)]
     why = full or _why_full(definition, before, foreign, bool(moved))
     if why is None and before and not moved:
@@ -118,8 +118,8 @@ def _check_policy(view: View, why: Why) -> None:
     if view.definition.policy is RefreshPolicy.INCREMENTAL_STRICT and not asked:
         problem = Problem(
             Code.REFRESH_REFUSED,
-            f"{view.name} cannot be refreshed incrementally: {why.message} ({why.code})",
-            f"REFRESH MATERIALIZED VIEW {view.name} FULL, once the reason is understood",
+            f"{view.name.short} cannot be refreshed incrementally: {why.message} ({why.code})",
+            f"REFRESH MATERIALIZED VIEW {view.name.short} FULL, once the reason is understood",
         )
         raise RefreshError(problem)
 

@@ -48,7 +48,7 @@ def check_delta(spark: SparkSession) -> None:
     for name, value in _READING.items():
         if (setting(spark, name) or value).lower() != value:
             detail = f"{name} is {setting(spark, name)}, with which SQL reads differently"
-            raise SetupError(Problem(Code.DELTA_MISSING, detail, f"set {name}={value}"))
+            raise SetupError(Problem(Code.SETTING_UNSUPPORTED, detail, f"set {name}={value}"))
 
 
 def setting(spark: SparkSession, name: str) -> str | None:

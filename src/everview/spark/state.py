@@ -13,6 +13,7 @@ from pathlib import Path
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
+from everview.algebra.printing import short_name
 from everview.catalog.names import Name, quote
 from everview.errors import CatalogError, Code, Problem
 from everview.maintenance.identity import COUNT, HIDDEN_PREFIX
@@ -51,15 +52,19 @@ def _split(pointer: str) -> Name:
     return Name(tuple(part.replace("``", "`") for part in pointer[1:-1].split("`.`")))
 
 
+def not_found(name: Name) -> CatalogError:
+    """The error for a name that is no materialized view."""
+    hint = "SHOW MATERIALIZED VIEWS lists those there are"
+    detail = f"there is no materialized view {short_name(str(name))}"
+    return CatalogError(Problem(Code.VIEW_NOT_FOUND, detail, hint))
+
+
 def load_view(spark: SparkSession, name: Name) -> View:
     """A materialized view by its name."""
     name = full_name(spark, name)
     state = find_state(spark, name)
     if state is None:
-        hint = "SHOW MATERIALIZED VIEWS lists those there are"
-        raise CatalogError(
-            Problem(Code.VIEW_NOT_FOUND, f"there is no materialized view {name}", hint)
-        )
+        raise not_found(name)
     detail = describe(spark, state)
     text = detail.properties.get(PROPERTY) if detail else None
     if detail is None or text is None:
@@ -82,14 +87,13 @@ def create_state(
     state: Name,
     definition: Definition,
     columns: dict[str, str],
-    cluster_by: tuple[str, ...] = (),
-    properties: tuple[tuple[str, str], ...] = (),
 ) -> Detail:
     """Make an empty state table; `columns` has the type of every stored column, as DDL."""
-    own = {"delta.enableDeletionVectors": "true", **dict(properties)}
+    own = {"delta.enableDeletionVectors": "true", **dict(definition.properties)}
     own[PROPERTY] = definition.to_json()
     listed = ", ".join(f"{quote(name)} {ddl}" for name, ddl in columns.items())
-    clustered = f"CLUSTER BY ({', '.join(map(quote, cluster_by))})" if cluster_by else ""
+    cluster_by = ", ".join(map(quote, definition.cluster_by))
+    clustered = f"CLUSTER BY ({cluster_by})" if cluster_by else ""
     pairs = ", ".join(f"{string(k)} = {string(v)}" for k, v in own.items())
     session.sql(
         f"CREATE TABLE {state.quoted()} ({listed}) USING delta {clustered} TBLPROPERTIES ({pairs})"
@@ -104,8 +108,13 @@ def point_to(session: SparkSession, view: Name, state: Name, definition: Definit
     """Show a state table under the view's name: the step that makes it visible."""
     comment = f" COMMENT {string(definition.comment)}" if definition.comment else ""
     pointer = f"{string(POINTER)} = {string(state.quoted())}"
+    said = dict(definition.column_comments)
+    columns = ", ".join(
+        quote(name) + (f" COMMENT {string(said[name])}" if name in said else "")
+        for name in definition.visible
+    )
     session.sql(
-        f"CREATE OR REPLACE VIEW {view.quoted()}{comment} TBLPROPERTIES ({pointer}) "
+        f"CREATE OR REPLACE VIEW {view.quoted()} ({columns}){comment} TBLPROPERTIES ({pointer}) "
         f"AS {shown(definition, state)}"
     )
 

@@ -25,7 +25,7 @@ def verify_view(workspace: Workspace, view: View) -> Verification:
     session = workspace.session(dict(view.definition.settings))
     record, foreign = newest_record(view.log)
     if record is None:
-        problem = Problem(Code.VIEW_DAMAGED, f"{view.name} was never filled", "refresh it")
+        problem = Problem(Code.VIEW_DAMAGED, f"{view.name.short} was never filled", "refresh it")
         raise CatalogError(problem)
     recorded = _at_recorded_versions(pin_sources(session, view.definition), record)
     stored = shown(view.definition, view.state.name, view.log.head().version)
@@ -35,7 +35,7 @@ def verify_view(workspace: Workspace, view: View) -> Verification:
     except PySparkException as error:
         problem = Problem(
             Code.VERSIONS_GONE,
-            f"{view.name} cannot be verified: {str(error).splitlines()[0]}",
+            f"{view.name.short} cannot be verified: {str(error).splitlines()[0]}",
             "if the recorded versions are no longer kept, refresh the view and verify again",
         )
         raise RefreshError(problem) from error

@@ -347,10 +347,9 @@ class _Binder:
         return conjunction(*conditions)
 
     def _source(self, node: exp.Expr, ctes: _Ctes) -> _Bound:
-        for clause, word in (("pivots", "PIVOT"), ("version", "VERSION AS OF")):
-            if node.args.get(clause):
-                self.refuse(word, node)
-                return _Bound(None, None)
+        if node.args.get("pivots"):
+            self.refuse("PIVOT", node)
+            return _Bound(None, None)
         if node.args.get("sample"):
             self.refuse("TABLESAMPLE", node, Code.NON_DETERMINISTIC)
         match node:

@@ -30,6 +30,8 @@ def find_tables(
         table = tables.get(parts) or (find_table(Name(parts)) if len(parts) <= 3 else None)
         if table is None or table.unsupported:
             problems.append(_bad_source(parts, table, span))
+        elif node.args.get("version"):
+            problems.append(_old_version(parts, span))
         else:
             tables[parts] = table
             uses.append(TableUse(table, span))
@@ -49,6 +51,12 @@ def _base_tables(node: exp.Expr, ctes: frozenset[str]) -> Iterator[exp.Table]:
     for child in node.iter_expressions():
         if child is not with_:
             yield from _base_tables(child, ctes)
+
+
+def _old_version(parts: tuple[str, ...], span: Span) -> Problem:
+    detail = f"{'.'.join(parts)} is read at a version of its own"
+    hint = "a view reads its tables as they are now; copy that version into a table"
+    return Problem(Code.UNSUPPORTED_SOURCE, detail, hint, span)
 
 
 def _bad_source(parts: tuple[str, ...], table: Table | None, span: Span) -> Problem:
