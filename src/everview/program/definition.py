@@ -43,6 +43,8 @@ class Definition:
     policy: RefreshPolicy
     tables: tuple[Table, ...]
     settings: tuple[tuple[str, str], ...] = ()
+    namespace: tuple[str, ...] = ()
+    """The catalog and schema that were current: functions are looked up there."""
     union_types: tuple[tuple[str, ...], ...] = ()
     """For each UNION ALL, in order: the types of its columns, to which the branches are cast."""
     problems: tuple[Problem, ...] = ()
@@ -93,6 +95,13 @@ class Definition:
             return self.visible
         return self.plan.columns if self.plan.identity.is_key else (*self.visible, COUNT)
 
+    def fields_read(self) -> tuple[Field, ...]:
+        """The base columns that the view reads: their changes are netted, so they must compare."""
+        if self.plan is None:
+            return ()
+        used = (t.field(n) for t in self.tables for n in self.plan.used_columns(str(t.name)))
+        return tuple(f for f in used if f)
+
     def without_keys(self, table_names: frozenset[str]) -> Definition:
         """The definition with the keys of some tables no longer trusted."""
         tables = tuple(
@@ -109,6 +118,7 @@ class Definition:
             "policy": self.policy,
             "tables": [_table_json(t) for t in self.tables],
             "settings": self.settings,
+            "namespace": self.namespace,
             "union_types": self.union_types,
             "problems": [[p.code, p.detail, p.hint] for p in self.problems],
             "comment": self.comment,
@@ -137,6 +147,7 @@ def read_definition(text: str) -> Definition:
         policy=RefreshPolicy(content["policy"]),
         tables=tuple(_read_table(t) for t in content["tables"]),
         settings=tuple((k, v) for k, v in content["settings"]),
+        namespace=tuple(content["namespace"]),
         union_types=tuple(tuple(types) for types in content["union_types"]),
         problems=tuple(Problem(*p) for p in content["problems"]),
         comment=content["comment"],

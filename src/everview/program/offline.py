@@ -7,11 +7,12 @@ the user's own are not recognised.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import Project, Relation, Scan, Union, inputs_of
 from everview.algebra.scalars import ColumnRef
-from everview.analysis.comparable import not_matchable
+from everview.analysis.comparable import not_matchable, not_nettable
 from everview.analysis.determinism import forbidden_calls
 from everview.catalog.tables import Field, FindTable, Table
 from everview.errors import SqlError
@@ -36,7 +37,7 @@ def define_offline(create: CreateMaterializedView, find_table: FindTable) -> Def
         raise SqlError(*forbidden, sql=create.query)
     names = column_names(create, reading.names) if reading.names else ()
     columns = _columns(names, reading.relation, reading.tables)
-    return Definition(
+    definition = Definition(
         view=full_name(create.name),
         text=reading.frozen_text(),
         columns=columns,
@@ -47,6 +48,8 @@ def define_offline(create: CreateMaterializedView, find_table: FindTable) -> Def
         cluster_by=create.cluster_by,
         properties=create.properties,
     )
+    read = not_nettable(definition.fields_read())
+    return replace(definition, problems=(*definition.problems, *read))
 
 
 def _columns(

@@ -28,7 +28,7 @@ def build_view(
 
     Until the last step the view is what it was before; if a step fails, the new state goes.
     """
-    session = workspace.session(dict(definition.settings))
+    session = workspace.session_for(definition)
     name = new_state_name(definition.view)
     columns = stored_columns(session, definition)
     try:

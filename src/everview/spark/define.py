@@ -30,9 +30,9 @@ _MUST_BE_INCREMENTAL = (RefreshPolicy.INCREMENTAL, RefreshPolicy.INCREMENTAL_STR
 def define(
     workspace: Workspace,
     create: CreateMaterializedView,
-    settings: tuple[tuple[str, str], ...] | None = None,
+    like: Definition | None = None,
 ) -> Definition:
-    """The definition that a statement asks for, with the user's settings unless others are given.
+    """The definition that a statement asks for, under the settings of the user, or of `like`.
 
     SqlError, placed in the query, if it cannot be one.
     """
@@ -42,8 +42,16 @@ def define(
     forbidden = forbidden_calls(reading.calls)
     if forbidden:
         raise SqlError(*forbidden, sql=create.query)
-    settings = meaning_of(user) if settings is None else settings
-    session = workspace.session(dict(settings))
+    settings = like.settings if like else meaning_of(user)
+    namespace = (
+        like.namespace
+        if like
+        else (
+            user.catalog.currentCatalog(),
+            user.catalog.currentDatabase(),
+        )
+    )
+    session = workspace.session(dict(settings), namespace)
     schema = _spark_schema(session, reading)
     columns = _columns(create, schema)
     definition = Definition(
@@ -53,25 +61,27 @@ def define(
         policy=create.policy,
         tables=reading.tables,
         settings=settings,
+        namespace=namespace,
         problems=(*_user_functions(session, reading), *not_matchable(columns)),
         comment=create.comment or "",
         column_comments=tuple((c.name, c.comment) for c in create.columns if c.comment),
         cluster_by=create.cluster_by,
         properties=create.properties,
     )
-    definition = _second_opinion(session, definition)
-    problems = problems_in(reading, definition.problems)
-    if create.policy in _MUST_BE_INCREMENTAL and problems:
-        raise SqlError(_not_incremental(definition), *problems, sql=create.query)
-    return definition
+    return _second_opinion(session, definition)
 
 
-def _not_incremental(definition: Definition) -> Problem:
-    return Problem(
+def check_policy(workspace: Workspace, create: CreateMaterializedView, made: Definition) -> None:
+    """Refuse a view that must be incremental and cannot be, with every reason and its place."""
+    if create.policy not in _MUST_BE_INCREMENTAL or not made.all_problems:
+        return
+    head = Problem(
         Code.NOT_INCREMENTAL,
-        f"{definition.view.short} cannot be maintained incrementally",
+        f"{made.view.short} cannot be maintained incrementally",
         "change what the reasons below name, or use REFRESH POLICY AUTO",
     )
+    reading = read_query(create.query, lambda name: find_table(workspace.user, name))
+    raise SqlError(head, *problems_in(reading, made.problems), sql=create.query)
 
 
 def _spark_schema(session: SparkSession, reading: Reading) -> StructType:
@@ -108,7 +118,7 @@ def _second_opinion(session: SparkSession, definition: Definition) -> Definition
     """Check that Everview's SQL for the view has the types of the user's, casting unions first."""
     if definition.relation is None or definition.plan is None:
         return definition
-    read = not_nettable(_fields_read(definition))
+    read = not_nettable(definition.fields_read())
     if read:
         return replace(definition, problems=(*definition.problems, *read))
     definition = replace(definition, union_types=_union_types(session, definition))
@@ -124,17 +134,6 @@ def _second_opinion(session: SparkSession, definition: Definition) -> Definition
         "write an explicit CAST; please report the query",
     )
     return replace(definition, problems=(*definition.problems, problem))
-
-
-def _fields_read(definition: Definition) -> list[Field]:
-    """The base columns that the view reads: their changes are netted, so they must compare."""
-    plan = definition.plan
-    used = [
-        table.field(name)
-        for table in definition.tables
-        for name in (plan.used_columns(str(table.name)) if plan else ())
-    ]
-    return [f for f in used if f]
 
 
 def _union_types(session: SparkSession, definition: Definition) -> tuple[tuple[str, ...], ...]:

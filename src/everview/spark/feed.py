@@ -35,6 +35,12 @@ def feed_sql(table: Name, columns: Sequence[str], start: int, end: int) -> str:
     )
 
 
+def is_no_longer_kept(error: Exception) -> bool:
+    """Whether an error says that an old version's files or log are gone."""
+    condition = error.getCondition() if isinstance(error, PySparkException) else None
+    return any(code in f"{condition} {error}" for code in _RETENTION)
+
+
 def why_unreadable(table: Name, error: Exception) -> Why | None:
     """Why a feed could not be read, if it is for a reason that a full refresh mends."""
     condition = error.getCondition() if isinstance(error, PySparkException) else None
@@ -46,7 +52,7 @@ def why_unreadable(table: Name, error: Exception) -> Why | None:
         return Why(
             Reason.SCHEMA_CHANGED, f"the columns of {table.short} changed since the last refresh"
         )
-    if any(code in text for code in _RETENTION):
+    if is_no_longer_kept(error):
         message = f"changes of {table.short} since the last refresh are no longer kept"
         return Why(Reason.RETENTION_EXCEEDED, message)
     return None

@@ -2,7 +2,7 @@
 
 A small one is collected through Arrow and given back as a local relation: Spark then knows
 its exact size, broadcasts it by itself, and its ranges can be written into other queries as
-literals. A large one is kept by Spark.
+literals. A large one is checkpointed (not cached: MERGE refuses a source that is).
 """
 
 from __future__ import annotations
@@ -88,9 +88,6 @@ def hold(frame: DataFrame, view: str, small: int = SMALL) -> Iterator[Held]:
         with temp_view(local, view):
             yield Held(view, few.num_rows, local, few)
         return
-    kept = frame.persist()
-    try:
-        with temp_view(kept, view):
-            yield Held(view, kept.count(), kept, None)
-    finally:
-        kept.unpersist()
+    kept = frame.localCheckpoint()
+    with temp_view(kept, view):
+        yield Held(view, kept.count(), kept, None)

@@ -73,10 +73,11 @@ def why_not_continuous(session: SparkSession, pin: Pin, before: SourcePosition) 
         return Why(Reason.SOURCE_REPLACED, message)
     if not pin.detail.has_feed:
         return Why(Reason.FEED_OFF, f"the change feed of {name} is off")
-    return _why_schema_changed(session, pin)
+    return why_schema_changed(session, pin)
 
 
-def _why_schema_changed(session: SparkSession, pin: Pin) -> Why | None:
+def why_schema_changed(session: SparkSession, pin: Pin) -> Why | None:
+    """A column that the view's table had and that is gone, or is of another type now."""
     now = {f.name.lower(): f for f in session.table(pin.name.quoted()).schema}
     for field in pin.table.fields:
         current = now.get(field.name.lower())

@@ -30,7 +30,7 @@ from everview.spark import apply
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Observe, Point, Writer
 from everview.spark.hold import SMALL
 from everview.spark.incremental import refresh_incrementally
-from everview.spark.pins import Pin, pin_sources
+from everview.spark.pins import Pin, pin_sources, why_key_lost, why_schema_changed
 from everview.spark.session import Workspace
 from everview.spark.state import View
 from everview.sql.emit import emit
@@ -60,7 +60,7 @@ def refresh_view(
     directory = view.directory
     with exclusive(directory, str(view.name), PATIENCE) if directory else nullcontext():
         started = time.monotonic()
-        session = workspace.session(dict(view.definition.settings))
+        session = workspace.session_for(view.definition)
         writer = Writer(session, view, observe)
         record, commit = _refresh(writer, full, small)
         seconds = time.monotonic() - started
@@ -87,7 +87,17 @@ def _refresh(writer: Writer, full: Why | None, small: int) -> tuple[Record, Comm
     if why is None:
         raise AssertionError("a refresh is incremental or has a reason to be full")
     _check_policy(view, why)
+    if before and _is_outdated(writer, pins):
+        raise MustBeRebuilt(why)
     return _refresh_in_full(writer, pins, before, why)
+
+
+def _is_outdated(writer: Writer, pins: Sequence[Pin]) -> bool:
+    """Whether the tables or keys that the state was made for are no longer like that."""
+    program = writer.view.definition.program
+    if program and program.apply.identity.is_key and why_key_lost(pins):
+        return True
+    return any(why_schema_changed(writer.session, pin) for pin in pins)
 
 
 def _has_moved(pin: Pin, before: Record | None) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from everview.catalog.names import Name
 from everview.errors import Code, Problem, SetupError
+from everview.program.definition import Definition
 
 _EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 _CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
@@ -77,8 +80,10 @@ class Workspace:
         self.user = spark
         self._own = threading.local()
 
-    def session(self, settings: Mapping[str, str] | None = None) -> SparkSession:
-        """This thread's own session, with the meaning that a view was created with."""
+    def session(
+        self, settings: Mapping[str, str] | None = None, namespace: Sequence[str] = ()
+    ) -> SparkSession:
+        """This thread's own session, with the settings and the current schema of a view."""
         own: SparkSession | None = getattr(self._own, "session", None)
         if own is None:
             own = _new_session(self.user)
@@ -88,13 +93,21 @@ class Workspace:
         for name, value in (settings or {}).items():
             if setting(own, name) != value:
                 own.conf.set(name, value)
+        if namespace and tuple(namespace) != getattr(self._own, "namespace", ()):
+            own.sql(f"USE {Name(tuple(namespace)).quoted()}")
+            self._own.namespace = tuple(namespace)
         return own
+
+    def session_for(self, definition: Definition) -> SparkSession:
+        """This thread's own session as a view needs it."""
+        return self.session(dict(definition.settings), definition.namespace)
 
 
 def _new_session(spark: SparkSession) -> SparkSession:
     if not is_connect(spark):
         return spark.newSession()
     clone: SparkSession = spark.cloneSession()  # type: ignore[attr-defined]
+    atexit.register(clone.stop)  # while its channel's thread still runs, or Python hangs at exit
     return clone
 
 

@@ -22,6 +22,7 @@ from everview.spark.tables import Detail, Log, describe, full_name, open_log
 from everview.sql.literals import string
 
 POINTER = "everview.state"
+_NEEDS_MAPPING = set(" ,;{}()\n\t=")
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,8 @@ def create_state(
     """Make an empty state table; `columns` has the type of every stored column, as DDL."""
     own = {"delta.enableDeletionVectors": "true", **dict(definition.properties)}
     own[PROPERTY] = definition.to_json()
+    if any(set(name) & _NEEDS_MAPPING for name in columns):
+        own["delta.columnMapping.mode"] = "name"
     listed = ", ".join(f"{quote(name)} {ddl}" for name, ddl in columns.items())
     cluster_by = ", ".join(map(quote, definition.cluster_by))
     clustered = f"CLUSTER BY ({cluster_by})" if cluster_by else ""

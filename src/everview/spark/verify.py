@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from everview.catalog.names import quote
@@ -12,6 +11,7 @@ from everview.errors import CatalogError, Code, Problem, RefreshError
 from everview.program.records import Record
 from everview.program.verification import Difference, Verification
 from everview.program.view_log import newest_record
+from everview.spark.feed import is_no_longer_kept
 from everview.spark.pins import Pin, pin_sources
 from everview.spark.protocol import visible_query
 from everview.spark.session import Workspace
@@ -22,7 +22,7 @@ _SAMPLE = 5
 
 def verify_view(workspace: Workspace, view: View) -> Verification:
     """Recompute a view and compare every row of it, with its number of copies."""
-    session = workspace.session(dict(view.definition.settings))
+    session = workspace.session_for(view.definition)
     record, foreign = newest_record(view.log)
     if record is None:
         problem = Problem(Code.VIEW_DAMAGED, f"{view.name.short} was never filled", "refresh it")
@@ -32,11 +32,13 @@ def verify_view(workspace: Workspace, view: View) -> Verification:
     recomputed = visible_query(view.definition, recorded)
     try:
         return _compare(session, view, record, foreign, stored, recomputed)
-    except PySparkException as error:
+    except Exception as error:
+        if not is_no_longer_kept(error):
+            raise
         problem = Problem(
             Code.VERSIONS_GONE,
-            f"{view.name.short} cannot be verified: {str(error).splitlines()[0]}",
-            "if the recorded versions are no longer kept, refresh the view and verify again",
+            f"{view.name.short} cannot be verified: the versions it has taken in are not kept",
+            "refresh the view and verify again",
         )
         raise RefreshError(problem) from error
 
