@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -54,7 +53,6 @@ def connect_port() -> int:
 
 @pytest.fixture(scope="session")
 def ev(warehouse: Path, connect_port: int) -> Iterator[Everview]:
-    os.environ.setdefault("EVERVIEW_SHORT_RUN", "1")
     import everview
     from everview.spark.local import start_local
 
@@ -63,6 +61,7 @@ def ev(warehouse: Path, connect_port: int) -> Iterator[Everview]:
         {
             # tiny data and many different queries: generating code costs more than it saves
             "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.shuffle.partitions": "1",
             "spark.databricks.delta.snapshotPartitions": "1",
             "spark.sql.adaptive.enabled": "false",

@@ -20,7 +20,7 @@ def view(lake: Lake) -> Lake:
 
 @pytest.fixture(scope="module")
 def shared(ev: Everview) -> Lake:
-    """The same, for tests that leave it as good as new."""
+    """The same, for tests that leave it as good as new; each inserts keys of its own."""
     ev.sql("CREATE SCHEMA reasons")
     ev.sql("USE reasons")
     return _with_view(Lake(ev, "reasons"))
@@ -101,7 +101,7 @@ def test_not_incremental_recomputes_when_a_source_changed(same_view: Lake) -> No
     view = same_view
     view.create("g", "SELECT x, count(*) AS n FROM t GROUP BY x")
     view.check("g", Action.NO_DATA)
-    view.sql("INSERT INTO t VALUES (3, 20)")
+    view.sql("INSERT INTO t VALUES (30, 20)")
     view.check("g", Action.FULL, Reason.NOT_INCREMENTAL)
 
 
@@ -131,18 +131,18 @@ def test_source_dropped_is_an_error_and_the_view_stays(view: Lake) -> None:
 def test_feed_off_then_a_gap(same_view: Lake) -> None:
     view = same_view
     view.sql("ALTER TABLE t SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'false')")
-    view.sql("INSERT INTO t VALUES (3, 30)")
+    view.sql("INSERT INTO t VALUES (31, 30)")
     full(view, Reason.FEED_OFF)
-    view.sql("INSERT INTO t VALUES (4, 40)")
+    view.sql("INSERT INTO t VALUES (32, 40)")
     view.sql("ALTER TABLE t SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
-    view.sql("INSERT INTO t VALUES (6, 60)")
+    view.sql("INSERT INTO t VALUES (33, 60)")
     full(view, Reason.FEED_GAP)
 
 
 def test_retention_exceeded(same_view: Lake) -> None:
     view = same_view
-    view.sql("INSERT INTO t VALUES (3, 30)")
-    view.sql("UPDATE t SET x = 31 WHERE k = 3")
+    view.sql("INSERT INTO t VALUES (41, 30)")
+    view.sql("UPDATE t SET x = 31 WHERE k = 41")
     location = view.sql("DESCRIBE DETAIL t")[0][4]
     changes = Path(str(location).removeprefix("file:")) / "_change_data"
     files = list(changes.glob("*.parquet"))
@@ -171,7 +171,7 @@ def test_view_changed_by_somebody_else(same_view: Lake) -> None:
 
 def test_optimizing_the_views_table_or_a_source_is_no_change(same_view: Lake) -> None:
     view = same_view
-    view.sql("INSERT INTO t VALUES (3, 30)")
+    view.sql("INSERT INTO t VALUES (51, 30)")
     view.check("v")
     view.sql(f"OPTIMIZE {view.state_of('v')}")
     view.sql("OPTIMIZE t")
