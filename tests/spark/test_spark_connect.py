@@ -40,6 +40,7 @@ def test_create_change_refresh_verify(ev: Everview, connect_port: int) -> None:
         capture_output=True,
         text=True,
         check=False,
+        timeout=180,
     )
     assert client.returncode == 0, client.stderr
     assert client.stdout.splitlines() == [

@@ -6,6 +6,7 @@ import atexit
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any, cast
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -106,9 +107,10 @@ class Workspace:
 def _new_session(spark: SparkSession) -> SparkSession:
     if not is_connect(spark):
         return spark.newSession()
-    clone: SparkSession = spark.cloneSession()  # type: ignore[attr-defined]
-    atexit.register(clone.stop)  # while its channel's thread still runs, or Python hangs at exit
-    return clone
+    clone: Any = spark.cloneSession()  # type: ignore[attr-defined]
+    # while the channel's thread still runs: left to the garbage collector, Python hangs at exit
+    atexit.register(clone.client.close)
+    return cast(SparkSession, clone)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from everview.algebra.printing import short_name
@@ -42,10 +41,9 @@ class View:
 
 def find_state(spark: SparkSession, name: Name) -> Name | None:
     """The state table that a Spark view points to; None if it is no materialized view."""
-    try:
-        rows = spark.sql(f"SHOW TBLPROPERTIES {name.quoted()}").collect()
-    except AnalysisException:
+    if not spark.catalog.tableExists(name.quoted()):  # PySpark logs every query that fails
         return None
+    rows = spark.sql(f"SHOW TBLPROPERTIES {name.quoted()}").collect()
     return next((_split(r.value) for r in rows if r.key == POINTER), None)
 
 
