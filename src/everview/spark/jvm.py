@@ -81,8 +81,13 @@ class Jvm:
 def java_options(environment: Mapping[str, str]) -> list[str]:
     """Memory, what Spark needs opened, and for short runs a compiler that starts faster."""
     memory = environment.get("EVERVIEW_DRIVER_MEMORY", "2g")
-    short = _SHORT_RUN if environment.get("EVERVIEW_SHORT_RUN", "0") not in ("", "0") else ()
+    short = _SHORT_RUN if is_short_run(environment) else ()
     return [f"-Xmx{memory}", *short, *_OPTIONS]
+
+
+def is_short_run(environment: Mapping[str, str]) -> bool:
+    """Whether the user asked for a session that starts fast rather than runs long."""
+    return environment.get("EVERVIEW_SHORT_RUN", "0") not in ("", "0")
 
 
 def start_jvm(java: Java, spark_home: Path, jars: Sequence[Path]) -> Jvm:

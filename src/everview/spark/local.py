@@ -13,7 +13,7 @@ from pathlib import Path
 from everview.errors import Code, Problem, SetupError
 from everview.spark.jars import SPARK_VERSION, delta_jars, pyspark_dir
 from everview.spark.java import find_java
-from everview.spark.jvm import start_jvm
+from everview.spark.jvm import is_short_run, start_jvm
 
 try:
     from pyspark import SparkContext
@@ -24,6 +24,10 @@ except ImportError as error:
     raise SetupError(
         Problem(Code.SPARK_MISSING, "PySpark is not installed", "pip install 'everview[spark]'")
     ) from error
+
+
+# tiny data and queries that each run once: generating code and re-planning cost more than they save
+_SHORT_RUN = {"spark.sql.codegen.wholeStage": "false", "spark.sql.adaptive.enabled": "false"}
 
 
 def start_local(warehouse: Path, more: Mapping[str, str] | None = None) -> SparkSession:
@@ -74,6 +78,7 @@ def settings(warehouse: Path) -> dict[str, str | int | float | bool | None]:
         "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.buffer.pageSize": "1m",
+        **(_SHORT_RUN if is_short_run(os.environ) else {}),
     }
 
 
