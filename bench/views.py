@@ -1,7 +1,7 @@
 """The views that are measured, and for each the refresh an expert would write by hand.
 
 The expert knows the keys. For the filter, the newest image of each changed row is merged. For
-the joins, each feed is read once for the keys that a change can touch, these are cached, their
+the joins, each feed is read once for the keys that a change can touch, these are kept, their
 rows are computed anew and merged; rows of touched keys that are no longer there are deleted.
 """
 
@@ -23,7 +23,7 @@ class BenchView:
     sources: tuple[str, ...]
     merge: str
     touched: str = ""
-    """For a join: the keys that a change can touch, cached before the merge."""
+    """For a join: the keys that a change can touch, kept in a table before the merge."""
 
 
 def _feed(table: str) -> str:

@@ -108,6 +108,17 @@ def test_settings_that_change_meaning_are_those_of_the_creation(lake: Lake) -> N
     assert lake.ev.view("v").verify().is_equal
 
 
+def test_a_view_outlives_the_schema_that_was_current_when_it_was_created(counted: Lake) -> None:
+    counted.sql("CREATE SCHEMA passing")
+    counted.sql("USE passing")
+    counted.create(f"{counted.schema}.w", f"SELECT x FROM {counted.schema}.t")
+    counted.sql(f"USE {counted.schema}")
+    counted.ev.view("v").refresh()  # so that Everview's own session is elsewhere
+    counted.sql("DROP SCHEMA passing")
+    counted.sql("INSERT INTO t VALUES (8)")
+    counted.check("w")
+
+
 OTHER_PROCESS = """
     import sys, time, everview
     ev = everview.connect(warehouse=sys.argv[1])

@@ -94,10 +94,17 @@ class Workspace:
         for name, value in (settings or {}).items():
             if setting(own, name) != value:
                 own.conf.set(name, value)
-        if namespace and tuple(namespace) != getattr(self._own, "namespace", ()):
-            own.sql(f"USE {Name(tuple(namespace)).quoted()}")
-            self._own.namespace = tuple(namespace)
+        self._enter(own, tuple(namespace))
         return own
+
+    def _enter(self, own: SparkSession, namespace: tuple[str, ...]) -> None:
+        """Make a schema the current one, unless it is gone: tables have their full names."""
+        if not namespace or namespace == getattr(self._own, "namespace", ()):
+            return
+        name = Name(namespace).quoted()
+        if own.catalog.databaseExists(name):
+            own.sql(f"USE {name}")
+            self._own.namespace = namespace
 
     def session_for(self, definition: Definition) -> SparkSession:
         """This thread's own session as a view needs it."""
