@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from everview.catalog.constraints import Constraint, ForeignKey, PrimaryKey, Unique
+from everview.catalog.constraints import Constraint, PrimaryKey, Unique
 from everview.catalog.names import Name
 
 
@@ -37,10 +37,6 @@ class Table:
         """The declared keys, primary key first."""
         keys = [c for c in self.constraints if isinstance(c, PrimaryKey | Unique)]
         return tuple(sorted(keys, key=lambda c: (isinstance(c, Unique), c.name)))
-
-    @property
-    def foreign_keys(self) -> tuple[ForeignKey, ...]:
-        return tuple(c for c in self.constraints if isinstance(c, ForeignKey))
 
 
 FindTable = Callable[[Name], Table | None]

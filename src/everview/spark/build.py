@@ -6,7 +6,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from everview.algebra.relations import Scan
-from everview.catalog.names import Name
 from everview.maintenance.identity import COUNT
 from everview.program.definition import Definition
 from everview.program.records import RefreshResult, Why
@@ -37,14 +36,9 @@ def build_view(
         result = refresh_view(workspace, view, why, observe)
         point_to(session, definition.view, name, definition)
     except BaseException:
-        drop_state(session, name)
+        session.sql(f"DROP TABLE IF EXISTS {name.quoted()}")
         raise
     return result
-
-
-def drop_state(session: SparkSession, state: Name) -> None:
-    """Remove a state table and its files."""
-    session.sql(f"DROP TABLE IF EXISTS {state.quoted()}")
 
 
 def stored_columns(session: SparkSession, definition: Definition) -> dict[str, str]:
