@@ -74,13 +74,15 @@ def _measure(
     ev: Everview, view: BenchView, seen: dict[str, int], now: dict[str, int], round_: int
 ) -> dict[str, float]:
     """Each method once; who comes first, with the files not yet in memory, rotates."""
-    versions = {f"{t}_from": seen[t] + 1 for t in seen} | {f"{t}_to": now[t] for t in now}
+    names: dict[str, object] = {f"{t}_from": seen[t] + 1 for t in seen}
+    names |= {f"{t}_to": now[t] for t in now}
+    # a new name each time: a MERGE may still see what a replaced table held before
+    names["touched"] = f"touched_{view.name}_{round_}"
 
     def expert() -> None:
         if view.touched:
-            keys = view.touched.format(**versions)
-            ev.sql(f"CREATE OR REPLACE TABLE touched USING delta AS {keys}")
-        ev.sql(view.merge.format(**versions)).collect()
+            ev.sql(f"CREATE TABLE {names['touched']} USING delta AS {view.touched.format(**names)}")
+        ev.sql(view.merge.format(**names)).collect()
 
     def refresh() -> None:
         result = ev.view(view.name).refresh()

@@ -1,8 +1,10 @@
 """The views that are measured, and for each the refresh an expert would write by hand.
 
-The expert knows the keys. For the filter, the newest image of each changed row is merged. For
-the joins, each feed is read once for the keys that a change can touch, these are kept, their
-rows are computed anew and merged; rows of touched keys that are no longer there are deleted.
+The expert knows the keys, and that a query which reads a table and its feed must pin the
+table: else Spark takes one for the other. For the filter, the newest image of each changed row
+is merged. For the joins, each feed is read once for the keys that a change can touch, these are
+kept, their rows are computed anew and merged; rows of touched keys that are no longer there are
+deleted.
 """
 
 from __future__ import annotations
@@ -59,13 +61,13 @@ FROM lineitem JOIN orders ON l_orderkey = o_orderkey WHERE o_orderdate >= DATE '
     touched=f"""SELECT DISTINCT l_orderkey AS k FROM {_feed("lineitem")}
   UNION SELECT DISTINCT o_orderkey FROM {_feed("orders")}""",
     merge="""WITH fresh AS (
-  SELECT /*+ BROADCAST(touched) */ l_orderkey, l_linenumber, o_custkey, o_orderdate, l_quantity,
+  SELECT /*+ BROADCAST(k) */ l_orderkey, l_linenumber, o_custkey, o_orderdate, l_quantity,
          l_extendedprice, true AS there
-  FROM touched JOIN lineitem ON l_orderkey = k JOIN orders ON o_orderkey = k
+  FROM {touched} k JOIN lineitem ON l_orderkey = k.k JOIN orders ON o_orderkey = k.k
   WHERE o_orderdate >= DATE '1995-01-01'),
 stale AS (
-  SELECT /*+ BROADCAST(touched) */ l_orderkey, l_linenumber
-  FROM expert_two_way JOIN touched ON l_orderkey = k)
+  SELECT /*+ BROADCAST(k) */ l_orderkey, l_linenumber
+  FROM expert_two_way JOIN {touched} k ON l_orderkey = k.k)
 MERGE INTO expert_two_way t USING (
   SELECT * FROM fresh UNION ALL
   SELECT l_orderkey, l_linenumber, NULL, NULL, NULL, NULL, false FROM stale
@@ -88,17 +90,18 @@ JOIN nation ON c_nationkey = n_nationkey WHERE l_returnflag = 'R'""",
     sources=("lineitem", "orders", "customer"),
     touched=f"""SELECT DISTINCT l_orderkey AS k FROM {_feed("lineitem")}
   UNION SELECT DISTINCT o_orderkey FROM {_feed("orders")}
-  UNION SELECT /*+ BROADCAST(c) */ DISTINCT o_orderkey FROM orders JOIN (
+  UNION SELECT /*+ BROADCAST(c) */ DISTINCT o_orderkey
+  FROM orders VERSION AS OF {{orders_to}} JOIN (
     SELECT DISTINCT c_custkey FROM {_feed("customer")}) c ON o_custkey = c_custkey""",
     merge="""WITH fresh AS (
-  SELECT /*+ BROADCAST(touched) */ l_orderkey, l_linenumber, c_name, c_acctbal, n_name, o_orderdate,
+  SELECT /*+ BROADCAST(k) */ l_orderkey, l_linenumber, c_name, c_acctbal, n_name, o_orderdate,
          l_extendedprice, true AS there
-  FROM touched JOIN lineitem ON l_orderkey = k JOIN orders ON o_orderkey = k
+  FROM {touched} k JOIN lineitem ON l_orderkey = k.k JOIN orders ON o_orderkey = k.k
   JOIN customer ON o_custkey = c_custkey JOIN nation ON c_nationkey = n_nationkey
   WHERE l_returnflag = 'R'),
 stale AS (
-  SELECT /*+ BROADCAST(touched) */ l_orderkey, l_linenumber
-  FROM expert_four_way JOIN touched ON l_orderkey = k)
+  SELECT /*+ BROADCAST(k) */ l_orderkey, l_linenumber
+  FROM expert_four_way JOIN {touched} k ON l_orderkey = k.k)
 MERGE INTO expert_four_way t USING (
   SELECT * FROM fresh UNION ALL
   SELECT l_orderkey, l_linenumber, NULL, NULL, NULL, NULL, NULL, false FROM stale
