@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 
 @dataclass(frozen=True)
 class Named:
-    """A column that can be named in an expression: the text that names it, and its type."""
+    """What an expression can be made of: a text and its type.
+
+    A column by its name, or a call of an aggregate or a window function where one may stand.
+    """
 
     text: str
     type: str
@@ -23,7 +26,7 @@ class Named:
 LITERALS = {"int": ("(-1)", "0", "1", "2", "7"), "string": ("'x'", "'y'", "''")}
 _SHAPES = {
     "int": ("{} + 1", "{} - {}", "-{}", "{} * 2", "coalesce({}, 0)", "abs({} - {})"),
-    "string": ("upper({})", "{} || 'z'", "coalesce({}, {})", "concat({}, {})"),
+    "string": ("upper({})", "{} || 'z'", "coalesce({}, {})", "{} || {}"),
 }
 
 
@@ -81,8 +84,17 @@ def links(draw: st.DrawFn, left: Sequence[Named], right: Sequence[Named]) -> str
 
 
 @st.composite
+def ons(draw: st.DrawFn, left: Sequence[Named], right: Sequence[Named]) -> str:
+    """What stands behind ON: some links between the two sides, at times with a constant."""
+    parts = [draw(links(left, right)) for _ in range(draw(st.sampled_from((1, 1, 1, 1, 2, 3))))]
+    if draw(st.integers(0, 14)) == 14:
+        parts.append(draw(st.sampled_from(("1 = 1", "1 = 0", "TRUE"))))
+    return " AND ".join(parts)
+
+
+@st.composite
 def conjunctions(draw: st.DrawFn, columns: Sequence[Named]) -> str:
-    """Conditions as WHERE has them, `<=>` among them."""
+    """Conditions as WHERE, HAVING and QUALIFY have them, `<=>` among them."""
     parts = [draw(conditions(columns)) for _ in range(draw(st.sampled_from((1, 1, 1, 2))))]
     if draw(st.integers(0, 4)) == 0:
         parts.append(draw(links(columns, columns)))

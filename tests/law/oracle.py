@@ -13,13 +13,16 @@ from functools import cache
 
 import duckdb
 
-from everview.algebra.relations import Net, Relation, Scan, State, Union, scans
+from everview.algebra.relations import Relation, Scan, State, Unfold
 from everview.algebra.scalars import Literal
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
-from everview.maintenance.branches import branches, unchanged, without_old_versions
-from everview.maintenance.deltas import delta
-from everview.maintenance.key_ranges import Ranges
+from everview.maintenance.demand import Ranges
+from everview.maintenance.derivation import VIEW
+from everview.maintenance.folding import DELETE, INSERT, SAME, UPDATE
+from everview.maintenance.groups import STATE
+from everview.maintenance.identity import COUNT, IdentityKind
+from everview.maintenance.lets import Let
 from everview.maintenance.plan import Plan, make_plan
 from everview.sql.binder import read_query
 from everview.sql.emit import DUCKDB, WEIGHT, emit
@@ -34,6 +37,8 @@ def database() -> duckdb.DuckDBPyConnection:
     """One database in memory for the whole run."""
     connection = duckdb.connect(config={"threads": 1})
     connection.execute("SET preserve_insertion_order = false")
+    # with it, DuckDB 2.0 loses rows of HAVING over a union that has an empty branch
+    connection.execute("SET disabled_optimizers = 'statistics_propagation'")
     return connection
 
 
@@ -63,7 +68,11 @@ def own_name(table: str) -> str:
 def source(scan: Scan) -> str:
     """Tables are there in the state after a batch only; their change is held beside them."""
     assert scan.state is not State.PRE, "emitted SQL reads an old version"
-    return f'"{"change_" if scan.state is State.DELTA else ""}{own_name(scan.table)}"'
+    if scan.table == STATE:
+        return f'"{STATE}"'
+    if scan.state is State.POST:
+        return f'"{own_name(scan.table)}"'
+    return f'"{"change" if "." in scan.table else "held"}_{own_name(scan.table)}"'
 
 
 def evaluate(relation: Relation) -> Bag:
@@ -98,6 +107,7 @@ class Maintained:
         self.plan: Plan = make_plan(reading.relation, {str(t.name): t for t in reading.tables})
         self._load()
         self.stored = evaluate(self.plan.relation)
+        self._store()
         self._check_state()
 
     def _find(self, name: Name) -> Table | None:
@@ -115,6 +125,7 @@ class Maintained:
         changes = self._capture(batch)
         change = self._delta(changes) if changes else Counter()
         self.stored = add(self.stored, change)
+        self._store()
         assert self.stored == evaluate(self.plan.relation), "V(D ⊎ ΔD) = V(D) ⊎ ΔV"
         self._check_state()
         return change
@@ -135,45 +146,99 @@ class Maintained:
         return changes
 
     def _delta(self, changes: dict[str, Bag]) -> Bag:
-        changed = frozenset(changes)
-        plain = self.plan.delta(changed)
-        assert {s.table for s in scans(plain) if s.state is State.DELTA} == changed
-        change = evaluate(plain)
-        bounded = self.plan.delta(changed, self._ranges(changes))
-        assert evaluate(bounded) == change, "key ranges must not change ΔV"
-        assert evaluate(_in_view_order(self.plan, changed)) == change, "nor the order of joins"
+        """ΔV by its bags in order; without ranges and broadcasts it is the same."""
+        change = self._compute(changes, self._ranges(changes))
+        assert self._compute(changes, {}) == change, "key ranges must not change ΔV"
         return change
+
+    def _compute(self, changes: dict[str, Bag], ranges: Ranges) -> Bag:
+        derivation, known = self.plan.when_changed(changes), dict(ranges)
+        while not derivation.is_empty:
+            let = derivation.lets[0]
+            relation = self.plan.computation(let, known, small=bool(ranges))
+            if let.name == VIEW:
+                found = evaluate(relation)
+                return self._folded(found) if self.plan.groups else found
+            rows = hold(let, relation)
+            known |= _held_ranges(let) if ranges else {}
+            derivation = derivation.after_first(was_empty=not rows)
+        return Counter()
 
     def _ranges(self, changes: dict[str, Bag]) -> Ranges:
         ranges = {}
         for name, change in changes.items():
-            table = next(t for t in self.schema if str(t.name) == name)
             for at, column in enumerate(self.plan.used_columns(name)):
-                field = table.field(column)
-                values = [row[at] for row in change if row[at] is not None]
-                if field and field.type == "int" and values:
-                    low, high = min(values), max(values)  # type: ignore[type-var]
-                    ranges[name, column] = (Literal(str(low)), Literal(str(high)))
+                bounds = _bounds([row[at] for row in change])
+                if bounds:
+                    ranges[name, column] = bounds
         return ranges
+
+    def _folded(self, rows: Bag) -> Bag:
+        """The change of the stored groups that their new rows stand for."""
+        change: Bag = Counter()
+        keys = len(self.plan.identity.columns)
+        old = {row[:keys]: row for row in self.stored}
+        for *row, op in rows:
+            new = tuple(row)
+            assert op in (INSERT, UPDATE, DELETE, SAME), "the state is right"
+            assert (op in (UPDATE, DELETE)) <= (new[:keys] in old), "what changes was there"
+            if op in (UPDATE, DELETE):
+                change[old[new[:keys]]] -= 1
+            if op in (UPDATE, INSERT):
+                change[new] += 1
+        return Counter({row: weight for row, weight in change.items() if weight})
+
+    def _store(self) -> None:
+        """The stored rows as a table, as a refresh finds them."""
+        counted = self.plan.identity.kind is IdentityKind.COUNT
+        select = emit(self.plan.relation, source, DUCKDB, weighted=True)
+        name = f'"{STATE}"'
+        database().execute(f"CREATE OR REPLACE TABLE {name} AS {select} LIMIT 0")
+        rows = [(*row, n) for row, n in self.stored.items()]
+        if rows:
+            holes = ", ".join("?" for _ in rows[0])
+            database().executemany(f"INSERT INTO {name} VALUES ({holes})", rows)
+        if counted:
+            database().execute(f"ALTER TABLE {name} RENAME COLUMN {WEIGHT} TO {COUNT}")
+
+    def shown(self) -> Bag:
+        """The rows that a user sees, from what is stored."""
+        return fetch(emit(Unfold(self.plan.shown), source, DUCKDB))
 
     def _check_state(self) -> None:
         assert all(weight > 0 for weight in self.stored.values())
-        visible = len(self.plan.visible)
-        shown: Bag = Counter()
-        for row, weight in self.stored.items():
-            shown[row[:visible]] += weight
         portable = self.text.replace("<=>", "IS NOT DISTINCT FROM")
-        assert shown == fetch(portable), "the view's rows are those of the user's own text"
+        assert self.shown() == fetch(portable), "the view's rows are those of the user's own text"
         if self.plan.identity.is_key:
             places = [self.plan.columns.index(c) for c in self.plan.identity.columns]
             values = [tuple(row[at] for at in places) for row in self.stored.elements()]
             assert len(set(values)) == len(values), "the identity of a row is unique"
 
 
-def _in_view_order(plan: Plan, changed: frozenset[str]) -> Relation:
-    """ΔV with the joins as the rules give them, in the order of the view's text."""
-    found = unchanged(branches(delta(plan.relation)), changed)
-    return Net(Union(tuple(without_old_versions(b.relation) for b in found)))
+def hold(let: Let, relation: Relation) -> int:
+    """Compute a bag once and keep it; gives the number of its rows."""
+    name = f'"held_{let.name}"'
+    select = emit(relation, source, DUCKDB, weighted=True)
+    database().execute(f"CREATE OR REPLACE TABLE {name} AS {select}")
+    (rows,) = database().execute(f"SELECT count(*) FROM {name}").fetchone() or (0,)
+    return int(rows)
+
+
+def _held_ranges(let: Let) -> Ranges:
+    found = {}
+    for column in let.relation.columns:
+        rows = fetch(f'SELECT "{column.name}" FROM "held_{let.name}"')
+        bounds = _bounds([value for (value,) in rows])
+        if bounds:
+            found[let.name, column.name] = bounds
+    return found
+
+
+def _bounds(values: list[int | str | None]) -> tuple[Literal, Literal] | None:
+    """The least and greatest of integers without NULL, as a refresh knows them."""
+    if not values or not all(isinstance(v, int) for v in values):
+        return None
+    return Literal(str(min(values))), Literal(str(max(values)))  # type: ignore[type-var]
 
 
 def maintained(text: str, schema: Sequence[Table], data: Data) -> Maintained:

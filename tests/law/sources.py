@@ -3,59 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
 
 from everview.catalog.tables import Table
-from tests.law.expressions import Named, links
+from tests.law.joins import OTHER_THAN_INNER, From, Visible, joins
+from tests.law.schemas import trusted_keys
 
 ALIASES = ("p", "q", "r", "v", "w", "x", "y", "z")
 
 
 @dataclass(frozen=True)
 class Offered:
-    """Something FROM can name: its text, its columns with types, how many scans it costs."""
+    """Something FROM can name: its text, its columns with types, how many scans it costs.
+
+    `key` has the columns of a table's trusted key.
+    """
 
     text: str
     columns: tuple[tuple[str, str], ...]
     scans: int = 1
-
-
-@dataclass(frozen=True)
-class Visible:
-    alias: str
-    name: str
-    type: str
-    merged: bool = False
-
-
-@dataclass(frozen=True)
-class From:
-    """A FROM clause and what can be named behind it; `plain` if it merged no columns."""
-
-    text: str
-    visible: tuple[Visible, ...]
-    plain: bool = True
-
-    @property
-    def columns(self) -> tuple[Named, ...]:
-        """Every column by its qualified name, and by its own where that means only one."""
-        names = [v.name for v in self.visible if not v.merged]
-        single = [v for v in self.visible if not v.merged and names.count(v.name) == 1]
-        qualified = tuple(Named(f"{v.alias}.{v.name}", v.type) for v in self.visible)
-        return qualified + tuple(Named(v.name, v.type) for v in single)
-
-    @property
-    def qualified(self) -> tuple[Named, ...]:
-        return tuple(Named(f"{v.alias}.{v.name}", v.type) for v in self.visible)
+    key: tuple[str, ...] = ()
 
 
 @dataclass
 class Budget:
-    """How many more scans a view may have; with small tables this bounds the work of a case."""
+    """How many more scans a view may have, and which operators are still to be put into it.
+
+    With small tables the scans bound the work of a case. The operators are `join` (other than
+    inner), `group`, `window`, `distinct` and `set` (other than UNION ALL).
+    """
 
     scans: int
+    operators: list[str] = field(default_factory=list)
+
+
+@st.composite
+def takes(draw: st.DrawFn, budget: Budget, operator: str) -> bool:
+    """Whether an operator that is to be put somewhere is put here: three times of four."""
+    if operator not in budget.operators or draw(st.integers(0, 3)) == 0:
+        return False
+    budget.operators.remove(operator)
+    return True
 
 
 @dataclass(frozen=True)
@@ -67,81 +57,74 @@ class Setting:
     depth: int
     derived: Callable[[Setting], st.SearchStrategy[Offered]]
     """Makes a query in parentheses, for use as a derived table."""
+    is_derived: bool = False
+    """Whether the query stands in FROM, where DuckDB sees the columns to its left as well."""
 
 
 def offered_tables(schema: Sequence[Table]) -> tuple[Offered, ...]:
-    return tuple(Offered(t.name.last, tuple((f.name, f.type) for f in t.fields)) for t in schema)
+    return tuple(_offered_table(table) for table in schema)
+
+
+def _offered_table(table: Table) -> Offered:
+    columns = tuple((f.name, f.type) for f in table.fields)
+    key = next(iter(trusted_keys(table)), ())
+    return Offered(table.name.last, columns, key=tuple(columns[at][0] for at in key))
 
 
 @st.composite
 def sources(draw: st.DrawFn, setting: Setting, taken: list[str]) -> From:
     """One operand of a join."""
     budget = setting.budget
-    affordable = [o for o in setting.offered if o.scans <= max(1, budget.scans)]
-    kind = draw(st.sampled_from(("table", "table", "table", "derived", "joined")))
+    nested = ("derived", "derived") if budget.operators else ()
+    kind = draw(st.sampled_from(("table", "table", "table", "derived", "joined", *nested)))
     if kind == "joined" and setting.depth and budget.scans > 1:
         inner = draw(chains(replace(setting, depth=0), taken))
         return replace(inner, text=f"({inner.text})") if " JOIN " in inner.text else inner
     if kind == "derived" and setting.depth and budget.scans > 0:
-        source = draw(setting.derived(replace(setting, depth=setting.depth - 1)))
+        source = draw(setting.derived(replace(setting, depth=setting.depth - 1, is_derived=True)))
     else:
-        source = draw(st.sampled_from(affordable))
+        source = draw(st.sampled_from(_affordable(setting)))
         budget.scans -= source.scans
+    return draw(_aliased(source, taken))
+
+
+@st.composite
+def keyed_tables(draw: st.DrawFn, setting: Setting) -> From:
+    """One table, one with a trusted key if there is any."""
+    offered = _affordable(setting)
+    source = draw(st.sampled_from([o for o in offered if o.key] or offered))
+    setting.budget.scans -= source.scans
+    return draw(_aliased(source, []))
+
+
+def _affordable(setting: Setting) -> list[Offered]:
+    return [o for o in setting.offered if o.scans <= max(1, setting.budget.scans)]
+
+
+@st.composite
+def _aliased(draw: st.DrawFn, source: Offered, taken: list[str]) -> From:
     is_query = source.text.startswith("(")
     alias = draw(st.sampled_from([a for a in ALIASES if a not in taken]))
     text = f"{source.text} {draw(st.sampled_from(('AS ', '')))}{alias}"
     if not is_query and source.text not in taken and draw(st.booleans()):
         alias = text = source.text
     taken.append(alias)
-    return From(text, tuple(Visible(alias, name, type) for name, type in source.columns))
+    visible = tuple(Visible(alias, name, type) for name, type in source.columns)
+    return From(text, visible, key=tuple(f"{alias}.{name}" for name in source.key))
 
 
 @st.composite
 def chains(draw: st.DrawFn, setting: Setting, taken: list[str]) -> From:
     """Operands linked by JOIN, each with a condition over what stands before it."""
     joined = draw(sources(setting, taken))
-    for _ in range(draw(st.integers(0, 2))):
+    lengths = (1, 1, 2) if "join" in setting.budget.operators else (0, 1, 2)
+    for _ in range(draw(st.sampled_from(lengths))):
         if setting.budget.scans <= 0:
             break
-        joined = draw(_joins(joined, draw(sources(setting, taken))))
+        other = draw(takes(setting.budget, "join"))
+        kind = draw(st.sampled_from(OTHER_THAN_INNER)) if other else "inner"
+        joined = draw(joins(joined, draw(sources(setting, taken)), kind))
     return joined
-
-
-@st.composite
-def _joins(draw: st.DrawFn, left: From, right: From) -> From:
-    visible = left.visible + right.visible
-    plain = left.plain and right.plain
-    kind = draw(st.sampled_from(("on", "on", "on", "cross", "using", "natural")))
-    shared = _shared_once(left, right)
-    if kind == "using" and shared:
-        names = draw(st.lists(st.sampled_from(shared), min_size=1, max_size=2, unique=True))
-        text = f"{left.text} JOIN {right.text} USING ({', '.join(names)})"
-        return From(text, _merged(left, right, names), plain=False)
-    if kind == "natural" and shared and len(shared) == len(_shared(left, right)):
-        text = f"{left.text} NATURAL JOIN {right.text}"
-        return From(text, _merged(left, right, shared), plain=False)
-    if kind == "cross":
-        return From(f"{left.text} CROSS JOIN {right.text}", visible, plain)
-    on = draw(links(left.qualified, right.qualified))
-    word = draw(st.sampled_from(("JOIN", "INNER JOIN")))
-    return From(f"{left.text} {word} {right.text} ON {on}", visible, plain)
-
-
-def _shared(left: From, right: From) -> list[str]:
-    names = {v.name for v in left.visible if not v.merged}
-    return list(dict.fromkeys(v.name for v in right.visible if not v.merged and v.name in names))
-
-
-def _shared_once(left: From, right: From) -> list[str]:
-    """Names that are once on each side, which is what USING asks for."""
-    sides = [[v.name for v in side.visible if not v.merged] for side in (left, right)]
-    return [n for n in _shared(left, right) if all(names.count(n) == 1 for names in sides)]
-
-
-def _merged(left: From, right: From, names: Sequence[str]) -> tuple[Visible, ...]:
-    return left.visible + tuple(
-        replace(v, merged=True) if v.name in names else v for v in right.visible
-    )
 
 
 @st.composite

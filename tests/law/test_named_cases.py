@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from everview.maintenance.identity import IdentityKind
-from tests.law.batches import Batch
+from tests.law.batches import Batch, Feed
 from tests.law.oracle import Maintained, maintained
 from tests.law.schemas import Row, make_table
 
@@ -188,3 +190,72 @@ def test_equal_text_and_number_do_not_bind_a_key() -> None:
     codes = make_table("codes", {"code": "string", "n": "int"}, ["code", "n"])
     v = maintained("SELECT n FROM codes WHERE code = 1", (codes,), {"codes": [("1", 5), ("01", 5)]})
     assert v.plan.identity.kind is IdentityKind.HIDDEN_KEY
+
+
+# names that the user and the derivation both give
+
+
+NAMES = {
+    # an alias of the user's: a view in which a name of the derivation's own is the same
+    "d1": "SELECT id, d1.name FROM orders LEFT JOIN customers d1 ON customer = d1.cid",
+    "g_groups_1": (
+        "SELECT g.n, g_groups_1.name FROM (SELECT customer, count(*) AS n FROM orders"
+        " GROUP BY customer) g JOIN customers g_groups_1 ON g.customer = g_groups_1.cid"
+    ),
+    "c_r": (
+        "SELECT c_r.name AS one, c.name AS two FROM orders JOIN customers c_r ON id = c_r.cid"
+        " LEFT JOIN customers c ON customer = c.cid"
+    ),
+    "changed_keys": (
+        "SELECT changed_keys.customer, max(id) AS last FROM orders changed_keys"
+        " GROUP BY changed_keys.customer"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", NAMES.values(), ids=NAMES)
+def test_an_alias_may_be_any_name(text: str) -> None:
+    v = view(text, orders=[(1, 10, None), (10, 1, None)], customers=[(10, "a"), (1, "b")])
+    v.refresh(Batch({"customers": update((10, "a"), (10, "c"))}))
+    v.refresh(Batch({"orders": insert((2, 10, None)), "customers": delete((1, "b"))}))
+
+
+UPPER = make_table("upper", {"X": "int", "Y": "int"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT p.x AS one, u.X AS two FROM pairs p LEFT JOIN upper u ON p.y = u.Y",
+        "SELECT p.y, max(p.x) AS one, max(u.X) AS two FROM pairs p JOIN upper u ON p.y = u.Y"
+        " GROUP BY p.y",
+        "SELECT p.x AS one, u.X AS two, count(*) OVER (PARTITION BY p.y) AS n"
+        " FROM pairs p JOIN upper u ON p.y = u.Y",
+    ],
+    ids=["left join", "aggregate", "window"],
+)
+def test_columns_of_two_tables_may_differ_in_case_only(text: str) -> None:
+    v = maintained(text, (PAIRS, UPPER), {"pairs": [(1, 5)], "upper": [(2, 5)]})
+    v.refresh(Batch({"upper": insert((3, 5))}))
+
+
+# equality of different types
+
+
+CODES = make_table("codes", {"code": "string", "n": "int"})
+
+
+@pytest.mark.parametrize(
+    ("text", "feeds"),
+    [
+        ("SELECT x, n FROM pairs LEFT JOIN codes ON x = code", {"codes": insert(("01", 2))}),
+        ("SELECT x FROM pairs ANTI JOIN codes ON x = code", {"codes": insert(("01", 2))}),
+        ("SELECT code, x FROM codes LEFT JOIN pairs ON x = code", {"pairs": insert((2, 0))}),
+    ],
+    ids=["left", "anti", "left to numbers"],
+)
+def test_a_number_that_equals_several_texts(text: str, feeds: dict[str, Feed]) -> None:
+    data: dict[str, list[Row]] = {"pairs": [(1, 0)], "codes": [("2", 3), ("02", 4)]}
+    v = maintained(text, (PAIRS, CODES), data)
+    v.refresh(Batch({"codes": insert(("1", 1), ("001", 1))}))
+    v.refresh(Batch(feeds))

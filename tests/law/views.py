@@ -1,4 +1,4 @@
-"""Random views as SQL text: SELECT, UNION ALL and WITH over random FROM clauses."""
+"""Random views as SQL text: queries of every kind, nested in FROM and named by WITH."""
 
 from __future__ import annotations
 
@@ -8,76 +8,50 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from everview.catalog.tables import Table
-from tests.law.expressions import conjunctions, values
-from tests.law.sources import Budget, From, Offered, Setting, froms, offered_tables
+from tests.law.grouped import grouped_selects
+from tests.law.selects import plain_selects
+from tests.law.set_operations import set_operations
+from tests.law.sources import Budget, Offered, Setting, offered_tables, takes
+from tests.law.windows import windowed_selects
 
 MOST_SCANS = 5
-DEPTH = 2
+DEPTH = 3
+_OPERATORS = (
+    *("join", "join", "join", "join", "join", "group", "group", "group", "group"),
+    *("window", "window", "window", "set", "set", "distinct"),
+)
+_HOW_MANY = (0, 1, 1, 2, 2, 2, 3, 3, 4, 5)
 
 
 @st.composite
 def selects(draw: st.DrawFn, setting: Setting, types: Sequence[str] | None = None) -> Offered:
     """A SELECT; with `types`, one whose columns have these types."""
     before = setting.budget.scans
-    from_ = draw(froms(setting))
-    filtered = draw(st.sampled_from((False, False, True)))
-    where = f" WHERE {draw(conjunctions(from_.columns))}" if filtered else ""
-    if types is None and draw(st.integers(0, 4)) == 0 and _can_star(from_):
-        items, columns = "*", [(v.name, v.type) for v in from_.visible]
+    distinct = "DISTINCT " if draw(takes(setting.budget, "distinct")) else ""
+    if draw(takes(setting.budget, "group")):
+        select = draw(grouped_selects(setting, types))
+    elif draw(takes(setting.budget, "window")):
+        select = draw(windowed_selects(setting, types))
     else:
-        items, columns = draw(_select_lists(from_, types))
+        select = draw(plain_selects(setting, types))
     scans = max(1, before - setting.budget.scans)
-    return Offered(f"SELECT {items} FROM {from_.text}{where}", tuple(columns), scans)
+    return Offered(f"SELECT {distinct}{select.text}", select.columns, scans)
 
 
-def _can_star(from_: From) -> bool:
-    """Where the order of `*` is the same everywhere and no two columns have one name."""
-    names = [v.name for v in from_.visible]
-    return from_.plain and len(set(names)) == len(names)
-
-
-@st.composite
-def _select_lists(
-    draw: st.DrawFn, from_: From, types: Sequence[str] | None
-) -> tuple[str, list[tuple[str, str]]]:
-    if types is None:
-        types = draw(st.lists(st.sampled_from(("int", "string")), min_size=1, max_size=4))
-    items: list[str] = []
-    columns: list[tuple[str, str]] = []
-    aliases = {"m1": "int", "m2": "int", "n1": "string", "n2": "string"}
-    for type in types:
-        value = draw(values(from_.columns, type))
-        taken = [name for name, _ in columns]
-        own = value.split(".")[-1]
-        if value in {c.text for c in from_.columns} and own not in taken and draw(st.booleans()):
-            items.append(value)
-            columns.append((own, type))
-            continue
-        free = [n for n, t in aliases.items() if t == type and n not in taken]
-        name = draw(st.sampled_from(free)) if free else f"c{len(columns)}_{type}"
-        items.append(f"{value} AS {name}")
-        columns.append((name, type))
-    return ", ".join(items), columns
-
-
-@st.composite
-def unions(draw: st.DrawFn, setting: Setting) -> Offered:
-    """One SELECT, or several of the same types joined by UNION ALL."""
-    first = draw(selects(setting))
-    text, scans = first.text, first.scans
-    while setting.budget.scans > 0 and draw(st.integers(0, 3)) == 0:
-        other = draw(selects(setting, [type for _, type in first.columns]))
-        text, scans = f"{text} UNION ALL {other.text}", scans + other.scans
-    return Offered(text, first.columns, scans)
+def queries(setting: Setting) -> st.SearchStrategy[Offered]:
+    return set_operations(setting, selects)
 
 
 @st.composite
 def _ctes(draw: st.DrawFn, setting: Setting) -> tuple[str, Setting]:
     """A WITH clause and the setting in which its names are known; some name their columns."""
     parts: list[str] = []
-    for number in range(draw(st.sampled_from((0, 0, 1, 1, 2)))):
-        allowance = replace(setting, budget=Budget(2), depth=min(setting.depth, 1))
-        query = draw(unions(allowance))
+    for number in range(draw(st.sampled_from((0, 0, 0, 1, 1, 2)))):
+        share = [o for o in setting.budget.operators if draw(st.booleans())][:2]
+        for operator in share:
+            setting.budget.operators.remove(operator)
+        allowance = replace(setting, budget=Budget(2, share), depth=min(setting.depth, 1))
+        query = draw(queries(allowance))
         name = f"cte{number + 1}"
         head, columns = name, query.columns
         if draw(st.booleans()):
@@ -86,21 +60,26 @@ def _ctes(draw: st.DrawFn, setting: Setting) -> tuple[str, Setting]:
         parts.append(f"{head} AS ({query.text})")
         offer = Offered(name, columns, query.scans)
         known = tuple(o for o in setting.offered if o.text != name)
-        setting = replace(setting, offered=(offer, offer, offer, *known))
+        setting = replace(setting, offered=(*[offer] * 5, *known))
     return (f"WITH {', '.join(parts)} " if parts else ""), setting
 
 
 @st.composite
 def _derived(draw: st.DrawFn, setting: Setting) -> Offered:
     with_, inner = draw(_ctes(setting)) if draw(st.integers(0, 5)) == 0 else ("", setting)
-    query = draw(unions(inner))
+    query = draw(queries(inner))
     return replace(query, text=f"({with_}{query.text})")
 
 
 @st.composite
 def views(draw: st.DrawFn, schema: Sequence[Table]) -> str:
     """The text of a view over some tables of the schema."""
-    budget = Budget(draw(st.integers(1, MOST_SCANS)))
+    size = draw(st.sampled_from(_HOW_MANY))
+    operators = draw(st.lists(st.sampled_from(_OPERATORS), min_size=size, max_size=size))
+    scans = draw(st.integers(min(1 + size, 3), MOST_SCANS))
+    budget = Budget(scans, operators)
     setting = Setting(offered_tables(schema), budget, DEPTH, lambda s: _derived(s))
     with_, setting = draw(_ctes(setting))
-    return with_ + draw(unions(setting)).text
+    if "group" in operators and draw(st.integers(0, 7)) == 7:
+        return f"{with_}SELECT {draw(grouped_selects(setting, average=True)).text}"
+    return with_ + draw(queries(setting)).text

@@ -80,7 +80,7 @@ def test_creation_errors_name_the_place(lake: Lake) -> None:
     fails(lake, f"{create} SELECT reflect('a', 'b') FROM t", Code.FORBIDDEN_FUNCTION)
     fails(lake, "CREATE MATERIALIZED VIEW t AS SELECT a FROM t", Code.VIEW_EXISTS)
     strict = "CREATE MATERIALIZED VIEW v REFRESH POLICY INCREMENTAL AS"
-    error = fails(lake, f"{strict} SELECT DISTINCT a, rand() FROM t", Code.NOT_INCREMENTAL)
+    error = fails(lake, f"{strict} SELECT a, rand() FROM t LIMIT 3", Code.NOT_INCREMENTAL)
     assert {p.code for p in error.problems} == {
         Code.NOT_INCREMENTAL,
         Code.UNSUPPORTED_OPERATOR,
@@ -104,7 +104,7 @@ def test_explain_before_creation_says_what_will_happen(lake: Lake) -> None:
     text = str(lake.sql("EXPLAIN CREATE MATERIALIZED VIEW v AS SELECT a FROM quiet")[0][0])
     assert "when" in text
     assert "the change feed of" in text
-    text = str(lake.sql("EXPLAIN CREATE MATERIALIZED VIEW v AS SELECT count(*) FROM quiet")[0][0])
+    text = str(lake.sql("EXPLAIN CREATE MATERIALIZED VIEW v AS SELECT a FROM quiet LIMIT 1")[0][0])
     assert "recomputed in full" in text
     assert lake.ev.views() == ()
 

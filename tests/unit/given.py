@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from everview.algebra.printing import listing
 from everview.algebra.relations import Relation
 from everview.catalog.constraints import Unique
@@ -66,6 +68,16 @@ def plan(text: str, *, tables: dict[str, Table] | None = None) -> Plan:
 
 def lines(relation: Relation) -> list[str]:
     return [text for text, _ in listing(relation)]
+
+
+def unnumbered(text: str) -> str:
+    """The text with the references that later steps made, `g#3`, without their numbers: `g#`."""
+    return re.sub(r"#\d+", "#", text)
+
+
+def outline(relation: Relation) -> list[str]:
+    """The lines, without those numbers."""
+    return [unnumbered(line) for line in lines(relation)]
 
 
 def marked(problem: Problem, text: str) -> str:

@@ -22,6 +22,7 @@ from everview.spark.apply import (
     merge_by_row_sql,
     overwrite_sql,
 )
+from tests.unit.given import plan
 
 STATE = Name(("spark_catalog", "default", "__ev_v_1"))
 BY_KEY = Identity(IdentityKind.KEY, ("k",), ("primary key t (k)",))
@@ -57,6 +58,10 @@ def test_the_ranges_of_the_change_stand_behind_as_literals() -> None:
         "t.`k` = s.`k` AND t.`d` = s.`d` AND t.`k` BETWEEN -3 AND 7"
         " AND t.`d` BETWEEN DATE '2026-01-01' AND DATE '2026-02-01'"
     )
+
+
+def test_a_row_that_is_the_only_one_is_met_without_a_condition() -> None:
+    assert str(match()) == "TRUE"
 
 
 def test_names_are_quoted() -> None:
@@ -104,6 +109,21 @@ def test_by_key_a_row_is_inserted_updated_or_deleted(
 def test_by_row_the_sign_decides_and_any_number_is_right() -> None:
     found = on_duckdb(classified("SELECT * FROM delta", BY_ROW), "(1, 5, 3), (1, 6, -2)")
     assert found == [(1, 5, 3, "I"), (1, 6, -2, "D")]
+
+
+def test_the_new_rows_of_groups_are_classified_already_and_those_that_stay_are_left_out() -> None:
+    rows = "SELECT k, a, __ev_weight, CASE WHEN a = 5 THEN '-' ELSE 'U' END AS __ev_op FROM delta"
+    by_group = Identity(IdentityKind.GROUP, ("k",), ("GROUP BY k",))
+    found = on_duckdb(classified(rows, by_group), "(1, 5, 1), (1, 6, 1)")
+    assert found == [(1, 6, 1, "U")]
+
+
+def test_a_view_of_one_row_has_a_key_without_columns() -> None:
+    text = "select n, m from (select count(*) as n from t) cross join (select count(*) as m from u)"
+    identity = plan(text).identity
+    assert (identity.kind, identity.columns) == (IdentityKind.KEY, ())
+    sql = classified("SELECT * FROM delta", identity)
+    assert on_duckdb(sql, "(1, 5, -1), (2, 6, 1)") == [(2, 6, 1, "U")]
 
 
 # the statements

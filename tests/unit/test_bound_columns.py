@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everview.analysis.bound_columns import BoundColumns
-from everview.analysis.inlining import inline
+from everview.analysis.strata import layers
 from everview.catalog.tables import Table
 from everview.sql.binder import read_query
 from tests.law.schemas import make_table
@@ -17,7 +17,7 @@ def is_key(text: str, *columns: str, **tables: Table) -> bool:
     known = {**TABLES, **tables}
     reading = read_query(text, lambda name: known.get(name.last.lower()))
     assert reading.relation is not None
-    facts = BoundColumns(inline(reading.relation), {str(t.name): t for t in reading.tables})
+    facts = BoundColumns(layers(reading.relation).top, {str(t.name): t for t in reading.tables})
     return facts.is_key([c for c in reading.relation.columns if c.name in columns])
 
 
@@ -74,7 +74,11 @@ def test_equality_of_different_types_does_not_bind() -> None:
     assert not is_key(text, "k", typed=typed("string"))
 
 
-@pytest.mark.parametrize("condition", ["t.k <=> u.k", "t.k < u.k", "t.k = u.k or t.a = 1"])
+def test_null_safe_equality_binds_too() -> None:
+    assert is_key("select t.k from t join u on t.k <=> u.k", "k")
+
+
+@pytest.mark.parametrize("condition", ["t.k < u.k", "t.k <> u.k", "t.k = u.k or t.a = 1"])
 def test_other_join_conditions_do_not_bind(condition: str) -> None:
     assert not is_key(f"select t.k from t join u on {condition}", "k")
 
@@ -116,7 +120,7 @@ def test_a_key_has_no_column_it_can_do_without_and_says_what_it_relies_on() -> N
         lambda name: TABLES.get(name.last),
     )
     assert reading.relation is not None
-    facts = BoundColumns(inline(reading.relation), {str(t.name): t for t in reading.tables})
+    facts = BoundColumns(layers(reading.relation).top, {str(t.name): t for t in reading.tables})
     key = facts.key_within(reading.relation.columns)
     assert key is not None
     assert [c.name for c in key.columns] == ["k"]
@@ -127,7 +131,7 @@ def test_the_reason_is_the_key_that_was_used() -> None:
     table = with_unique(TABLES["t"], "a")
     reading = read_query("select a from t", lambda _: table)
     assert reading.relation is not None
-    facts = BoundColumns(inline(reading.relation), {str(table.name): table})
+    facts = BoundColumns(layers(reading.relation).top, {str(table.name): table})
     key = facts.key_within(reading.relation.columns)
     assert key is not None
     assert key.because == ("unique key t (a)",)

@@ -30,10 +30,12 @@ def define(query: str, header: str = "") -> Definition:
     return define_offline(create(query, header), find_table)
 
 
-def sql_of(definition: Definition) -> str:
-    assert definition.plan
-    changed = definition.plan.tables
-    return emit(definition.plan.delta(changed), lambda scan: f"{scan.table}@{scan.state}")
+def sql_of(definition: Definition) -> list[str]:
+    """What a refresh computes when all tables changed."""
+    found = definition.plan
+    assert found
+    bags = [found.computation(let) for let in found.when_changed(found.tables).lets]
+    return [emit(bag, lambda scan: f"{scan.table}@{scan.state}") for bag in bags]
 
 
 QUERIES = (
@@ -41,6 +43,10 @@ QUERIES = (
     "SELECT t.a, y FROM t JOIN u ON t.k = u.k",
     "SELECT x.a FROM (SELECT a FROM bag UNION ALL SELECT y FROM u) x, line WHERE x.a = o",
     "WITH w AS (SELECT upper(name) AS n, born FROM people) SELECT n, born FROM w",
+    "SELECT a, count(*) AS n, max(b) AS m FROM t GROUP BY a HAVING count(*) > 1",
+    "SELECT t.a, y FROM t LEFT JOIN u ON t.k = u.k",
+    "SELECT k, rank() OVER (PARTITION BY a ORDER BY b) AS r FROM t",
+    "SELECT a FROM t EXCEPT ALL SELECT y FROM u",
 )
 
 
@@ -59,7 +65,7 @@ def test_read_back_it_gives_the_same_plan(query: str) -> None:
 
 def test_a_view_that_is_recomputed_is_read_back_with_its_reasons() -> None:
     found = Problem(Code.USER_FUNCTION, "f() is a user's function", "use Spark's")
-    written = replace(define("SELECT count(*) AS n FROM t"), problems=(found,))
+    written = replace(define("SELECT a AS n FROM t LIMIT 3"), problems=(found,))
     read = read_definition(written.to_json())
     assert read.plan is None
     assert read.program is None
@@ -128,6 +134,34 @@ def test_what_is_stored_follows_from_the_identity_of_rows() -> None:
     assert define("SELECT k FROM t").stored == ("k",)
     assert define("SELECT a FROM t").stored == ("a", "__ev_key_t_k")
     assert define("SELECT a FROM bag").stored == ("a", COUNT)
+
+
+def test_of_a_grouped_view_its_groups_are_stored_and_not_what_is_made_of_them() -> None:
+    definition = define("SELECT a, count(*) + 1 AS n, min(b) AS low FROM t GROUP BY a")
+    assert definition.visible == ("a", "n", "low")
+    assert definition.stored == ("a", "__ev_rows", "__ev_value_low")
+
+
+def test_the_types_of_what_an_aggregate_reads_decide_what_is_kept() -> None:
+    definition = define("SELECT a, sum(b + 1) AS s FROM t GROUP BY a")
+    assert definition.stored == ("a", "__ev_rows", "__ev_value_s")
+    typed = replace(definition, value_types=("int", "int"))
+    assert typed.stored == ("a", "__ev_rows", "__ev_sum_1", "__ev_number_2")
+    assert read_definition(typed.to_json()).plan == typed.plan
+
+
+def test_a_definition_of_before_has_no_types_of_values() -> None:
+    content = json.loads(define("SELECT a, count(*) AS n FROM t GROUP BY a").to_json())
+    assert content.pop("value_types") == []
+    assert read_definition(json.dumps(content)).value_types == ()
+
+
+def test_ties_that_nothing_breaks_are_a_reason() -> None:
+    text = "SELECT k, row_number() OVER (PARTITION BY a ORDER BY {}) AS r FROM t"
+    assert define(text.format("b, k")).all_problems == ()
+    undecided = define(text.format("b"))
+    assert [p.code for p in undecided.all_problems] == [Code.NON_DETERMINISTIC]
+    assert undecided.plan is None
 
 
 def test_without_keys_rows_are_identified_as_a_whole() -> None:

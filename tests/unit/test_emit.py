@@ -6,7 +6,15 @@ import pytest
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import Filter, Join, Negate, Net, Scan, State, Union
-from everview.algebra.scalars import TRUE, ColumnRef, Compare, Literal, Verbatim, conjunction
+from everview.algebra.scalars import (
+    TRUE,
+    AggregateCall,
+    ColumnRef,
+    Compare,
+    Literal,
+    Verbatim,
+    conjunction,
+)
 from everview.sql.emit import DUCKDB, SPARK, emit, emit_scalar
 from tests.unit.given import relation
 
@@ -94,6 +102,10 @@ def test_each_engine_has_its_own_quotes_and_null_safe_equality() -> None:
         (Compare("=", EQUAL, Literal("TRUE")), "(A = B) = TRUE"),
         (Verbatim(("f(", A, ", ", Verbatim((A, " + 1")), ")")), "f(A, (A + 1))"),
         (Verbatim(("5-", Literal("-1"))), "5-(-1)"),
+        (AggregateCall("count"), "count(*)"),
+        (AggregateCall("sum", (A,), distinct=True), "sum(DISTINCT A)"),
+        (AggregateCall("max", (A,), where=EQUAL), "max(A) FILTER (WHERE A = B)"),
+        (Compare(">", AggregateCall("covar_pop", (A, B)), Literal("0")), "(covar_pop(A, B)) > 0"),
     ],
 )
 def test_operands_keep_together(scalar: Verbatim, text: str) -> None:

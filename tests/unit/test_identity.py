@@ -55,7 +55,7 @@ def test_else_keys_of_the_tables_are_stored_beside_the_row(
         ("select k from t union all select k from u", "the branches of a UNION ALL"),
         (
             "select d.k from (select k from t union all select k from u) d",
-            "the branches of a UNION ALL",
+            "the branches of a sum below",
         ),
     ],
 )
@@ -73,3 +73,55 @@ def test_hidden_columns_of_different_tables_have_different_names() -> None:
     }
     columns = plan("select 1 as one from a cross join a_b", tables=tables).columns
     assert len(set(columns)) == 3
+
+
+# what follows from declared keys
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("select k, a from t", ("primary key t (k)",)),
+        ("select a from t", ("primary key t (k)",)),
+        ("select t.k, y from t join u on t.k = u.k", ("primary key t (k)", "primary key u (k)")),
+        ("select p.a from t p, t q", ("primary key t (k)",)),
+        (
+            "select t.k, n from t join (select a, count(*) as n from bag group by a) g "
+            "on t.a = g.a",
+            ("primary key t (k)",),
+        ),
+        ("select g.a from (select a from bag group by a) g anti join u on g.a = u.k", ()),
+        ("select a, count(*) as n from t group by a", ()),
+        ("select distinct k from t", ()),
+        ("select a, c from bag", ()),
+        ("select k from t union all select k from u", ()),
+    ],
+)
+def test_only_declared_keys_are_relied_on(text: str, keys: tuple[str, ...]) -> None:
+    found = plan(text)
+    assert found.identity.declared_keys == keys
+    assert found.identity.relies_on_keys is found.relies_on_keys is bool(keys)
+
+
+IN_GROUPS = "select a, max(r) as most from (select a, {} as r from t) group by a"
+
+
+def test_an_order_that_a_key_decides_relies_on_it_too() -> None:
+    """Whatever identifies a row, the numbers are others when two rows have one key."""
+    found = plan(IN_GROUPS.format("row_number() over (partition by a order by k)"))
+    assert not found.identity.relies_on_keys
+    assert found.relies_on_keys
+    windowed = plan("select a, row_number() over (partition by a order by k) as r from t")
+    assert windowed.relies_on_keys
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        "rank() over (partition by a order by b)",
+        "sum(b) over (partition by a order by k)",
+        "count(*) over (partition by a)",
+    ],
+)
+def test_an_order_that_needs_no_decision_does_not(window: str) -> None:
+    assert not plan(IN_GROUPS.format(window)).relies_on_keys

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everview.algebra.printing import formula, listing
 from everview.algebra.relations import Join, State
-from everview.analysis.inlining import inline
+from everview.analysis.strata import layers
 from everview.maintenance.branches import branches
 from everview.maintenance.deltas import delta
 from everview.maintenance.join_order import start_from_change
@@ -13,7 +13,7 @@ from tests.unit.given import relation
 
 def ordered(text: str, ref: str) -> tuple[str, list[str]]:
     """The branch for a reference: its formula and its lines."""
-    found = {b.changed.ref: b.relation for b in branches(delta(inline(relation(text))))}
+    found = {b.changed.ref: b.relation for b in branches(delta(layers(relation(text)).top))}
     moved = start_from_change(found[ref])
     return formula(moved), [line for line, _ in listing(moved)]
 
@@ -68,7 +68,7 @@ def test_the_conditions_of_the_view_are_those_of_its_branch() -> None:
 
 
 def test_a_relation_without_joins_stays_as_it_is() -> None:
-    (branch,) = branches(delta(inline(relation("select a from t"))))
+    (branch,) = branches(delta(layers(relation("select a from t")).top))
     assert start_from_change(branch.relation) == branch.relation
     assert not isinstance(branch.relation, Join)
     assert branch.changed.state is State.DELTA

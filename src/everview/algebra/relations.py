@@ -8,7 +8,6 @@ and the change of a view are written in the same algebra.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -18,17 +17,30 @@ from everview.algebra.scalars import ColumnRef, Scalar, columns_of
 
 
 class State(StrEnum):
-    """Which state of a table a scan reads."""
+    """Which state of a table a scan reads; HELD is a signed bag that a refresh has computed."""
 
     PRE = "pre"
     POST = "post"
     DELTA = "delta"
+    HELD = "held"
+
+    @property
+    def is_change(self) -> bool:
+        return self in (State.DELTA, State.HELD)
 
 
 class JoinKind(StrEnum):
-    """How a join treats rows that find no partner."""
+    """How a join treats rows that find no partner; a right join is a left join turned round."""
 
     INNER = "inner"
+    LEFT = "left"
+    FULL = "full"
+    SEMI = "semi"
+    ANTI = "anti"
+
+    @property
+    def keeps_left_only(self) -> bool:
+        return self in (JoinKind.SEMI, JoinKind.ANTI)
 
 
 def _check_known(scalar: Scalar, columns: tuple[Column, ...], what: str) -> None:
@@ -64,6 +76,23 @@ class Scan:
 
 
 @dataclass(frozen=True)
+class Values:
+    """Rows that are written down, each as SQL literals; they never change."""
+
+    ref: str
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        if not self.rows or any(len(row) != len(self.names) for row in self.rows):
+            raise ValueError("values need a row, and every row a value for each name")
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        return tuple(Column(self.ref, name) for name in self.names)
+
+
+@dataclass(frozen=True)
 class Filter:
     """The rows for which the predicate is true (neither false nor NULL)."""
 
@@ -80,7 +109,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class Output:
-    """A column that a projection makes, and the scalar it is made of."""
+    """A column that an operator makes, and the scalar it is made of."""
 
     column: Column
     scalar: Scalar
@@ -109,7 +138,11 @@ class Project:
 
 @dataclass(frozen=True)
 class Join:
-    """Pairs of rows for which the condition is true; weights multiply."""
+    """Pairs of rows for which the condition is true; weights multiply.
+
+    LEFT and FULL also keep, padded with NULLs, the rows of the left or of both sides that find
+    no partner. SEMI and ANTI keep the left rows that find one, or none, with their weights.
+    """
 
     left: Relation
     right: Relation
@@ -117,12 +150,78 @@ class Join:
     kind: JoinKind = JoinKind.INNER
 
     def __post_init__(self) -> None:
-        _check_unique(self.columns)
-        _check_known(self.on, self.columns, "the join condition")
+        both = self.left.columns + self.right.columns
+        _check_unique(both)
+        _check_known(self.on, both, "the join condition")
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        return self.left.columns + self.right.columns
+        return self.left.columns + (() if self.kind.keeps_left_only else self.right.columns)
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One row for each group of rows that agree on `groups`, NULLs being equal.
+
+    `measures` are calls of aggregate functions. Without groups there is always one row, also
+    over no rows at all. DISTINCT is an aggregate without measures.
+    """
+
+    input: Relation
+    groups: tuple[Output, ...]
+    measures: tuple[Output, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.groups and not self.measures:
+            raise ValueError("an aggregate makes at least one column")
+        _check_unique(self.columns)
+        for output in (*self.groups, *self.measures):
+            _check_known(output.scalar, self.input.columns, "the expression")
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        return tuple(output.column for output in (*self.groups, *self.measures))
+
+
+@dataclass(frozen=True)
+class Window:
+    """Every row with the values of window functions over the rows of its partition.
+
+    `functions` are whole calls, OVER included; all of one node have the same PARTITION BY and
+    ORDER BY. `breaks_ties` if one of them gives different values to rows that the order does not
+    tell apart, as row_number() does and rank() does not.
+    """
+
+    input: Relation
+    partition_by: tuple[Scalar, ...]
+    functions: tuple[Output, ...]
+    order_by: tuple[Scalar, ...] = ()
+    breaks_ties: bool = False
+
+    def __post_init__(self) -> None:
+        _check_unique(self.columns)
+        calls = (f.scalar for f in self.functions)
+        for scalar in (*self.partition_by, *self.order_by, *calls):
+            _check_known(scalar, self.input.columns, "the expression")
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        return self.input.columns + tuple(f.column for f in self.functions)
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Every row as often as `times` says: its weight multiplied by a number of its own."""
+
+    input: Relation
+    times: Scalar
+
+    def __post_init__(self) -> None:
+        _check_known(self.times, self.input.columns, "the number")
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.input.columns
 
 
 @dataclass(frozen=True)
@@ -165,51 +264,62 @@ class Net:
         return self.input.columns
 
 
-Relation = Scan | Filter | Project | Join | Union | Negate | Net
+@dataclass(frozen=True)
+class Unfold:
+    """A netted bag without negative weights as plain rows: each as often as its weight."""
+
+    input: Relation
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.input.columns
 
 
-def inputs_of(relation: Relation) -> tuple[Relation, ...]:
-    """The relations directly below one."""
-    match relation:
-        case Scan():
-            return ()
-        case Filter(input) | Project(input) | Negate(input) | Net(input):
-            return (input,)
-        case Join(left, right):
-            return (left, right)
-        case Union(inputs):
-            return inputs
+@dataclass(frozen=True)
+class Broadcast:
+    """The same rows, known to be few: to be brought to whatever they are joined with."""
+
+    input: Relation
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.input.columns
 
 
-def with_inputs(relation: Relation, inputs: tuple[Relation, ...]) -> Relation:
-    """The same operator over other inputs."""
-    match relation:
-        case Scan():
-            return relation
-        case Filter() | Project() | Negate() | Net():
-            return replace(relation, input=inputs[0])
-        case Join():
-            return replace(relation, left=inputs[0], right=inputs[1])
-        case Union():
-            return Union(inputs)
+@dataclass(frozen=True)
+class Accumulate:
+    """For each group the sums of weight × value, over a signed bag; one plain row each.
+
+    Without groups there is always one row. This is what a stored accumulator changes by.
+    """
+
+    input: Relation
+    groups: tuple[Output, ...]
+    sums: tuple[Output, ...]
+
+    def __post_init__(self) -> None:
+        _check_unique(self.columns)
+        for output in (*self.groups, *self.sums):
+            _check_known(output.scalar, self.input.columns, "the expression")
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        return tuple(output.column for output in (*self.groups, *self.sums))
 
 
-def transform(relation: Relation, rule: Callable[[Relation], Relation]) -> Relation:
-    """Apply a rule to every relation of a tree, inputs first."""
-    below = tuple(transform(i, rule) for i in inputs_of(relation))
-    return rule(with_inputs(relation, below) if below else relation)
-
-
-def scans(relation: Relation) -> Iterator[Scan]:
-    """The scans of a tree, left to right."""
-    if isinstance(relation, Scan):
-        yield relation
-    for below in inputs_of(relation):
-        yield from scans(below)
-
-
-def is_signed(relation: Relation) -> bool:
-    """Whether weights other than 1 can occur, so that they must be carried along."""
-    if isinstance(relation, Scan):
-        return relation.state is not State.POST
-    return isinstance(relation, Negate) or any(is_signed(i) for i in inputs_of(relation))
+Relation = (
+    Scan
+    | Values
+    | Filter
+    | Project
+    | Join
+    | Aggregate
+    | Window
+    | Repeat
+    | Union
+    | Negate
+    | Net
+    | Unfold
+    | Broadcast
+    | Accumulate
+)

@@ -8,7 +8,7 @@ function is out of reach and none changes its meaning on the way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from everview.algebra.columns import Column
 
@@ -75,9 +75,33 @@ class Verbatim:
         return "".join(p if isinstance(p, str) else _operand(p) for p in self.parts)
 
 
-Scalar = ColumnRef | Literal | Compare | And | Verbatim
+@dataclass(frozen=True)
+class AggregateCall:
+    """A call of an aggregate: `sum(DISTINCT x) FILTER (WHERE y)`; count(*) has no argument.
+
+    Only a measure of an aggregate may be one; a call of another form is verbatim.
+    """
+
+    function: str
+    arguments: tuple[Scalar, ...] = ()
+    distinct: bool = False
+    where: Scalar = Literal("TRUE")
+
+    def __str__(self) -> str:
+        return aggregate_text(self, str)
+
+
+Scalar = ColumnRef | Literal | Compare | And | Verbatim | AggregateCall
 
 TRUE = Literal("TRUE")
+
+
+def aggregate_text(call: AggregateCall, text: Callable[[Scalar], str]) -> str:
+    """The call as SQL, its parts by `text`."""
+    arguments = ", ".join(map(text, call.arguments)) or "*"
+    distinct = "DISTINCT " if call.distinct else ""
+    where = "" if call.where == TRUE else f" FILTER (WHERE {text(call.where)})"
+    return f"{call.function}({distinct}{arguments}){where}"
 
 
 def _operand(scalar: Scalar) -> str:
@@ -106,6 +130,8 @@ def children(scalar: Scalar) -> tuple[Scalar, ...]:
             return operands
         case Verbatim(parts):
             return tuple(p for p in parts if not isinstance(p, str))
+        case AggregateCall(_, arguments, _, where):
+            return (*arguments, where)
 
 
 def columns_of(scalar: Scalar) -> frozenset[Column]:
@@ -133,6 +159,9 @@ def substitute(scalar: Scalar, value: Callable[[Column], Scalar]) -> Scalar:
             return conjunction(*(substitute(o, value) for o in operands))
         case Verbatim(parts):
             return Verbatim(tuple(p if isinstance(p, str) else substitute(p, value) for p in parts))
+        case AggregateCall(_, arguments, _, where):
+            inner = tuple(substitute(a, value) for a in arguments)
+            return replace(scalar, arguments=inner, where=substitute(where, value))
 
 
 def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:
@@ -151,8 +180,8 @@ def conjunction(*scalars: Scalar) -> Scalar:
 
 
 def equated_columns(scalar: Scalar) -> tuple[Column, Column] | None:
-    """The two columns of a condition `a = b`, or None if it is no such condition."""
+    """The two columns of a condition `a = b` or `a <=> b`, or None if it is no such condition."""
     match scalar:
-        case Compare("=", ColumnRef(left), ColumnRef(right)):
+        case Compare("=" | "<=>", ColumnRef(left), ColumnRef(right)):
             return left, right
     return None

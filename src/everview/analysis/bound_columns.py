@@ -25,10 +25,10 @@ from everview.algebra.relations import (
     Join,
     Project,
     Relation,
+    Repeat,
     Scan,
     Union,
-    inputs_of,
-    scans,
+    Values,
 )
 from everview.algebra.scalars import (
     ColumnRef,
@@ -39,6 +39,7 @@ from everview.algebra.scalars import (
     conjuncts,
     equated_columns,
 )
+from everview.algebra.trees import inputs_of, scans
 from everview.catalog.constraints import PrimaryKey, Unique
 from everview.catalog.tables import Table
 
@@ -63,11 +64,11 @@ class Key:
 @dataclass(frozen=True)
 class _TableKey:
     columns: frozenset[Column]
-    because: str
+    because: tuple[str, ...]
 
 
-_RelyOn = dict[str, str]
-"""For a table reference the declared key that was relied on."""
+_RelyOn = dict[str, tuple[str, ...]]
+"""For a table reference why the key that was relied on is one."""
 
 
 class BoundColumns:
@@ -77,7 +78,10 @@ class BoundColumns:
         self._scans = tuple(scans(relation))
         self._tables = tables
         self._types = {
-            Column(s.ref, f.name): f.type for s in self._scans for f in tables[s.table].fields
+            Column(s.ref, f.name): f.type
+            for s in self._scans
+            for f in tables[s.table].fields
+            if f.type
         }
         self._keys = {s.ref: _declared_keys(s, tables[s.table]) for s in self._scans}
         self._conditions: list[Scalar] = []
@@ -93,10 +97,17 @@ class BoundColumns:
                 self._conditions += conjuncts(on)
             case Project(_, outputs):
                 self._outputs += [(o.column, o.scalar) for o in outputs]
-            case Union():
+            case Union() | Repeat() | Values():
                 self.has_union = True
         for below in inputs_of(node):
             self._gather(below)
+        if isinstance(node, Project):
+            renames = ((o.column, o.scalar) for o in node.outputs)
+            self._types |= {
+                made: self._types[of.column]
+                for made, of in renames
+                if isinstance(of, ColumnRef) and of.column in self._types
+            }
 
     def closure(self, given: Iterable[Column]) -> frozenset[Column]:
         """Every column bound by the given ones."""
@@ -104,7 +115,7 @@ class BoundColumns:
 
     def _derive(self, given: Iterable[Column]) -> tuple[frozenset[Column], _RelyOn]:
         """Every column bound by the given ones, and the first key found of each reference."""
-        bound, rely_on = set(given) | self._constants(), dict[str, str]()
+        bound, rely_on = set(given) | self._constants(), _RelyOn()
         size = -1
         while size != len(bound):
             size = len(bound)
@@ -162,7 +173,8 @@ class BoundColumns:
             if self.is_key(without):
                 kept = without
         _, rely_on = self._derive(kept)
-        return Key(tuple(kept), tuple(dict.fromkeys(rely_on[s.ref] for s in self._scans)))
+        because = (reason for s in self._scans for reason in rely_on[s.ref])
+        return Key(tuple(kept), tuple(dict.fromkeys(because)))
 
     def keyless(self) -> tuple[str, ...]:
         """The table references that have no usable key, which rules out any key of the view."""
@@ -183,7 +195,7 @@ class BoundColumns:
 
 
 def _declared_keys(scan: Scan, table: Table) -> tuple[_TableKey, ...]:
-    """The keys that may be used: declared with RELY and, for UNIQUE, without NULLs."""
+    """The keys that may be used: derived, or declared with RELY and, for UNIQUE, without NULLs."""
     usable = []
     for key in table.keys:
         fields = [table.field(name) for name in key.columns]
@@ -194,5 +206,8 @@ def _declared_keys(scan: Scan, table: Table) -> tuple[_TableKey, ...]:
         columns = frozenset(Column(scan.ref, f.name) for f in fields if f)
         word = "primary key" if isinstance(key, PrimaryKey) else "unique key"
         because = f"{word} {table.name.last} ({', '.join(key.columns)})"
-        usable.append(_TableKey(columns, because))
+        usable.append(_TableKey(columns, (because,)))
+    for derived in table.derived_keys:
+        columns = frozenset(Column(scan.ref, name) for name in derived.columns)
+        usable.append(_TableKey(columns, derived.because))
     return tuple(usable)

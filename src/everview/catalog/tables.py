@@ -19,12 +19,27 @@ class Field:
 
 
 @dataclass(frozen=True)
+class DerivedKey:
+    """Columns on which no two rows agree, NULLs being equal, and the operator that makes it so.
+
+    Without columns: there is at most one row.
+    """
+
+    columns: tuple[str, ...]
+    because: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Table:
-    """A base table: its full name, its columns in order, its declared constraints."""
+    """A table: its full name, its columns in order, its declared constraints.
+
+    An operator inside a view is described as a table, too, with the keys that follow from it.
+    """
 
     name: Name
     fields: tuple[Field, ...]
     constraints: tuple[Constraint, ...] = ()
+    derived_keys: tuple[DerivedKey, ...] = ()
     unsupported: str = ""
     """Why it cannot be the source of a view; empty if it can."""
 

@@ -5,6 +5,8 @@ In order of preference (Blakeley, Larson and Tompa 1986, section 5.2, name the l
 - *key*: columns of the view itself are a key of it;
 - *hidden key*: key columns of the joined tables are stored beside the row and make one;
 - *count*: the whole row identifies it, and a hidden count says how often it stands there.
+
+Where the groups of an aggregate are stored (`groups.py`), their columns identify them.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from everview.algebra.columns import Column
 from everview.algebra.relations import Output, Project, Relation
 from everview.algebra.scalars import ColumnRef
 from everview.analysis.bound_columns import BoundColumns
+from everview.analysis.strata import unique_name
 from everview.catalog.tables import Table
 
 HIDDEN_PREFIX = "__ev_"
@@ -24,8 +27,9 @@ COUNT = "__ev_count"
 
 
 class IdentityKind(StrEnum):
-    """The three ways to identify a row."""
+    """The ways to identify a row."""
 
+    GROUP = "group"
     KEY = "key"
     HIDDEN_KEY = "hidden key"
     COUNT = "count"
@@ -43,6 +47,18 @@ class Identity:
     def is_key(self) -> bool:
         return self.kind is not IdentityKind.COUNT
 
+    @property
+    def declared_keys(self) -> tuple[str, ...]:
+        """The reasons that are keys which somebody declared."""
+        if self.kind not in (IdentityKind.KEY, IdentityKind.HIDDEN_KEY):
+            return ()
+        return tuple(b for b in self.because if b.startswith(("primary key", "unique key")))
+
+    @property
+    def relies_on_keys(self) -> bool:
+        """Whether it follows from keys that are declared."""
+        return bool(self.declared_keys)
+
 
 def identify(relation: Relation, tables: Mapping[str, Table]) -> tuple[Relation, Identity]:
     """The view's relation with the hidden columns it needs, and the identity of its rows."""
@@ -56,11 +72,13 @@ def identify(relation: Relation, tables: Mapping[str, Table]) -> tuple[Relation,
         columns = tuple(c.name for c in key.columns)
         return relation, Identity(IdentityKind.KEY, columns, key.because)
     if bound.has_union:
-        reason = "the branches of a UNION ALL below may give equal rows"
+        reason = "the branches of a sum below may give equal rows"
         return relation, Identity(IdentityKind.COUNT, visible, (reason,))
     if bound.keyless():
-        keyless = ", ".join(bound.keyless())
-        reason = f"no key with RELY is declared for {keyless}, so rows may be equal"
+        own = [ref for ref in bound.keyless() if "#" not in ref]
+        reason = "what is joined below, padded on both sides or without keys, may have equal rows"
+        if own:
+            reason = f"no key with RELY is declared for {', '.join(own)}, so rows may be equal"
         return relation, Identity(IdentityKind.COUNT, visible, (reason,))
     return _with_hidden_key(relation, bound)
 
@@ -77,10 +95,8 @@ def _with_hidden_key(relation: Project, bound: BoundColumns) -> tuple[Relation, 
     for column in key.columns:
         visible = shown.get(ColumnRef(column))
         if visible is None:
-            name = f"{HIDDEN_PREFIX}key_{column.ref}_{column.name}"
-            if name.lower() in {o.column.name.lower() for o in hidden}:
-                name = f"{name}_{len(hidden)}"
-            visible = Column(ref, name)
+            name = f"{HIDDEN_PREFIX}key_{column.ref.partition('#')[0]}_{column.name}"
+            visible = Column(ref, unique_name(name, [o.column.name for o in hidden]))
             hidden.append(Output(visible, ColumnRef(column)))
         names.append(visible.name)
     outputs = relation.outputs + tuple(hidden)

@@ -9,7 +9,7 @@ result is the same.
 from __future__ import annotations
 
 from everview.algebra.columns import Column
-from everview.algebra.relations import Filter, Join, JoinKind, Project, Relation, State, scans
+from everview.algebra.relations import Filter, Join, JoinKind, Project, Relation
 from everview.algebra.scalars import (
     Scalar,
     columns_of,
@@ -17,6 +17,7 @@ from everview.algebra.scalars import (
     conjuncts,
     equated_columns,
 )
+from everview.algebra.trees import has_change
 
 
 def start_from_change(relation: Relation) -> Relation:
@@ -26,7 +27,7 @@ def start_from_change(relation: Relation) -> Relation:
             return Project(start_from_change(input), outputs)
         case Filter() | Join(kind=JoinKind.INNER):
             leaves, conditions = _flatten(relation)
-            first = next((n for n, leaf in enumerate(leaves) if _has_change(leaf)), 0)
+            first = next((n for n, leaf in enumerate(leaves) if has_change(leaf)), 0)
             leaves.insert(0, leaves.pop(first))
             return _rebuild(leaves, conditions)
     return relation
@@ -42,10 +43,6 @@ def _flatten(relation: Relation) -> tuple[list[Relation], list[Scalar]]:
             (l_leaves, l_conditions), (r_leaves, r_conditions) = _flatten(left), _flatten(right)
             return l_leaves + r_leaves, l_conditions + r_conditions + list(conjuncts(on))
     return [relation], []
-
-
-def _has_change(relation: Relation) -> bool:
-    return any(s.state is State.DELTA for s in scans(relation))
 
 
 def _rebuild(leaves: list[Relation], conditions: list[Scalar]) -> Relation:

@@ -2,66 +2,180 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from everview.algebra.columns import Column
-from everview.algebra.relations import Net, Relation, Union, scans
-from everview.analysis.inlining import inline
-from everview.analysis.used_columns import narrow
+from everview.algebra.relations import Output, Project, Relation, Repeat, Scan, Window
+from everview.algebra.scalars import ColumnRef
+from everview.algebra.trees import scans
+from everview.analysis.strata import Layers, layers
+from everview.analysis.stratum_keys import column_types, described
+from everview.analysis.used_columns import narrow_layers
+from everview.catalog.constraints import Unique
 from everview.catalog.tables import Table
-from everview.maintenance.branches import Branch, branches, unchanged, without_old_versions
-from everview.maintenance.deltas import delta
-from everview.maintenance.identity import Identity, identify
-from everview.maintenance.join_order import start_from_change
-from everview.maintenance.key_ranges import Ranges, bound_scans
+from everview.maintenance.broadcasts import Keys, broadcast_joins
+from everview.maintenance.demand import Pushdown, Ranges
+from everview.maintenance.derivation import Derivation, derive, without_old_versions
+from everview.maintenance.groups import STATE, Groups, find_groups
+from everview.maintenance.identity import COUNT, HIDDEN_PREFIX, Identity, IdentityKind, identify
+from everview.maintenance.lets import Let
 
 
 @dataclass(frozen=True)
 class Plan:
     """Everything derived from a view's definition, before any change is known."""
 
-    relation: Relation
-    """The view with its hidden columns, reading only the columns it uses."""
+    layers: Layers
+    """The view with its hidden columns, in strata, reading only the columns it uses."""
+    groups: Groups | None
+    """The groups that are stored, if the view ends in an aggregate; else its rows are."""
     identity: Identity
-    branches: tuple[Branch, ...]
+    derivation: Derivation
     types: Mapping[Column, str] = field(compare=False, repr=False)
-    """The types of the base tables' columns."""
-
-    @property
-    def visible(self) -> tuple[str, ...]:
-        return tuple(n for n in self.columns if not n.startswith("__ev_"))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The stored columns of a row: those of the view, then hidden key columns."""
-        return tuple(c.name for c in self.relation.columns)
+    """The types of columns, as far as they are those of base tables."""
+    keys: Keys = field(compare=False, repr=False)
+    """The keys of the base tables that may be relied on."""
 
     @property
     def tables(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(s.table for s in scans(self.relation)))
+        """The base tables, in the order in which the view names them."""
+        return tuple(self.keys)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are stored: the view's and hidden keys, or those of its groups."""
+        return self.groups.names if self.groups else self._names
+
+    @property
+    def visible(self) -> tuple[str, ...]:
+        """The view's own columns."""
+        return tuple(n for n in self._names if not n.startswith(HIDDEN_PREFIX))
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(c.name for c in self.layers.top.columns)
+
+    @cached_property
+    def relation(self) -> Relation:
+        """What is stored, computed from the tables as they are."""
+        stored = self.groups.stored if self.groups else self.layers.top
+        return self.computed(stored)
+
+    def computed(self, part: Relation) -> Relation:
+        """A part of the view, computed from the tables as they are."""
+        return self._pushdown({}).apply(part)
+
+    @property
+    def shown(self) -> Relation:
+        """The view's rows, computed from what is stored."""
+        if self.groups:
+            return self.groups.shown
+        counted = self.identity.kind is IdentityKind.COUNT
+        state = Scan(STATE, STATE, (*self.columns, *((COUNT,) if counted else ())))
+        rows = Repeat(state, ColumnRef(Column(STATE, COUNT))) if counted else state
+        ref = self.layers.top.columns[0].ref
+        names = ((Column(ref, n), ColumnRef(Column(STATE, n))) for n in self.visible)
+        return Project(rows, tuple(Output(c, s) for c, s in names))
+
+    @property
+    def relies_on_keys(self) -> bool:
+        """Whether something follows from declared keys: what identifies a row, or an order."""
+        operators = (s.operator for s in self.layers.strata)
+        ties = any(isinstance(o, Window) and o.breaks_ties for o in operators)
+        return ties or self.identity.relies_on_keys
 
     def used_columns(self, table: str) -> tuple[str, ...]:
         """The columns of a table that any reference to it reads, in a fixed order."""
-        used = [s.names for s in scans(self.relation) if s.table == table]
+        used = [s.names for s in self._base_scans() if s.table == table]
         return tuple(dict.fromkeys(name for names in used for name in names))
 
-    def branches_for(self, table: str) -> tuple[Branch, ...]:
-        """What is computed when this table alone changes."""
-        return unchanged(self.branches, frozenset({table}))
+    def names_read(self, ref: str) -> tuple[str, ...]:
+        """The columns that one reference to a table reads."""
+        return next((s.names for s in self._base_scans() if s.ref == ref), ())
 
-    def delta(self, changed_tables: Iterable[str], ranges: Ranges | None = None) -> Relation:
-        """ΔV, netted, for a refresh in which exactly these tables changed."""
-        left = unchanged(self.branches, frozenset(changed_tables))
-        bounded = [bound_scans(b.relation, b.changed, ranges or {}, self.types) for b in left]
-        return Net(Union(tuple(without_old_versions(r) for r in bounded)))
+    def _base_scans(self) -> Iterable[Scan]:
+        strata = {s.name for s in self.layers.strata}
+        parts = (*(s.operator for s in self.layers.strata), self.layers.top)
+        return (s for part in parts for s in scans(part) if s.table not in strata)
+
+    def when_changed(self, changed_tables: Collection[str]) -> Derivation:
+        """What is computed when exactly these tables changed."""
+        return self.derivation.when_empty(set(self.tables) - set(changed_tables))
+
+    def computation(
+        self, let: Let, ranges: Ranges | None = None, *, small: bool = False
+    ) -> Relation:
+        """What computes a bag of the derivation: present tables and held bags only.
+
+        `small` says that the changes are: then what stays as small is broadcast.
+        """
+        relation = self._pushdown(ranges or {}).apply(without_old_versions(let.relation))
+        return broadcast_joins(relation, self.keys, self.types) if small else relation
+
+    def _pushdown(self, ranges: Ranges) -> Pushdown:
+        return Pushdown({s.name: s for s in self.layers.strata}, self.types, ranges)
 
 
-def make_plan(relation: Relation, tables: Mapping[str, Table]) -> Plan:
-    """Derive the plan of a view whose definition the algebra can express."""
-    stored, identity = identify(inline(relation), tables)
-    stored = narrow(stored)
-    found = branches(delta(stored))
-    ordered = tuple(Branch(b.changed, start_from_change(b.relation)) for b in found)
-    types = {Column(s.ref, f.name): f.type for s in scans(stored) for f in tables[s.table].fields}
-    return Plan(stored, identity, ordered, types)
+def computed(relation: Relation) -> Relation:
+    """A relation as it is computed from tables: its strata one inside the other."""
+    cut = layers(relation)
+    return Pushdown({s.name: s for s in cut.strata}, {}, {}).apply(cut.top)
+
+
+def make_plan(
+    relation: Relation, tables: Mapping[str, Table], value_types: Sequence[str] = ()
+) -> Plan:
+    """Derive the plan of a view whose definition the algebra can express.
+
+    `value_types` are Spark's types of what the last aggregate of the view reads, in order; where
+    they are not known, those of base columns are.
+    """
+    cut = layers(relation)
+    known = described(cut, tables)
+    narrowed = narrow_layers(cut)
+    keys = {name: _keys(table) for name, table in tables.items()}
+    types = column_types(cut, known) | _value_types(narrowed, value_types)
+    groups = find_groups(narrowed, types)
+    if groups:
+        types |= _state_types(groups, types)
+        derivation = derive(narrowed, groups, types)
+        return Plan(narrowed, groups, _by_group(groups), derivation, types, keys)
+    top, identity = identify(cut.top, known)
+    narrowed = narrow_layers(replace(cut, top=top))
+    return Plan(narrowed, None, identity, derive(narrowed, None, types), types, keys)
+
+
+def _keys(table: Table) -> tuple[frozenset[str], ...]:
+    """The sets of columns on which no two rows agree, NULLs being equal."""
+    nullable = {f.name.lower() for f in table.fields if f.nullable}
+    return tuple(
+        frozenset(k.columns)
+        for k in table.keys
+        if k.rely and not (isinstance(k, Unique) and {c.lower() for c in k.columns} & nullable)
+    )
+
+
+def _value_types(cut: Layers, value_types: Sequence[str]) -> dict[Column, str]:
+    found = find_groups(cut, {})
+    read = found.aggregate.input.columns if found else ()
+    return dict(zip(read, value_types, strict=False))
+
+
+def _by_group(groups: Groups) -> Identity:
+    named = ", ".join(groups.keys)
+    measures = [m.column.name for m in groups.original.measures]
+    because = f"GROUP BY {named}" if named else "an aggregate without GROUP BY has one row"
+    if not measures or any(name.startswith(HIDDEN_PREFIX) for name in measures):
+        because = "equal rows are one" + (", counted for each side" if measures else "")
+    return Identity(IdentityKind.GROUP, groups.keys, (because,))
+
+
+def _state_types(groups: Groups, types: Mapping[Column, str]) -> dict[Column, str]:
+    """The types of the groups' columns where the stored rows are read."""
+    found = {}
+    for g, key in zip(groups.aggregate.groups, groups.keys, strict=True):
+        for ref in (STATE, "#old", "#plus"):
+            found[Column(ref, key)] = types.get(g.column, "")
+    return {c: t for c, t in found.items() if t}

@@ -14,9 +14,12 @@ from functools import cached_property
 from typing import Any
 
 from everview.algebra.columns import Column
-from everview.algebra.relations import Output, Project, Relation, Union, transform
+from everview.algebra.relations import Output, Project, Relation, Union
 from everview.algebra.scalars import Verbatim
+from everview.algebra.trees import transform
 from everview.analysis.determinism import undetermined_calls
+from everview.analysis.strata import layers
+from everview.analysis.ties import undecided_ties
 from everview.catalog.constraints import to_sql
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
@@ -47,6 +50,8 @@ class Definition:
     """The catalog and schema that were current: functions are looked up there."""
     union_types: tuple[tuple[str, ...], ...] = ()
     """For each UNION ALL, in order: the types of its columns, to which the branches are cast."""
+    value_types: tuple[str, ...] = ()
+    """If the view ends in an aggregate: the types of what that reads."""
     problems: tuple[Problem, ...] = ()
     """Reasons found by Spark why the view cannot be maintained, besides those of the text."""
     comment: str = ""
@@ -77,12 +82,21 @@ class Definition:
         """How the view is maintained; None if it is recomputed in full each time."""
         if self.relation is None:
             return None
-        return make_plan(self.relation, {str(t.name): t for t in self.tables})
+        return make_plan(self.relation, self._tables, self.value_types)
+
+    @property
+    def _tables(self) -> dict[str, Table]:
+        return {str(t.name): t for t in self.tables}
 
     @cached_property
     def program(self) -> Program | None:
         """What an incremental refresh of the view will do; None if there is none."""
         return make_program(self.plan) if self.plan else None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every row of the view is made of one row of each of its tables."""
+        return self.plan is not None and not self.plan.layers.strata
 
     @property
     def visible(self) -> tuple[str, ...]:
@@ -120,6 +134,7 @@ class Definition:
             "settings": self.settings,
             "namespace": self.namespace,
             "union_types": self.union_types,
+            "value_types": self.value_types,
             "problems": [[p.code, p.detail, p.hint] for p in self.problems],
             "comment": self.comment,
             "column_comments": self.column_comments,
@@ -131,7 +146,11 @@ class Definition:
 
 def problems_in(reading: Reading, others: tuple[Problem, ...]) -> tuple[Problem, ...]:
     """Every reason why a query cannot be maintained: of its text, and found otherwise."""
-    found = (*reading.problems, *undetermined_calls(reading.calls), *others)
+    ties: tuple[Problem, ...] = ()
+    if reading.relation is not None:
+        tables = {str(t.name): t for t in reading.tables}
+        ties = undecided_ties(layers(reading.relation), tables)
+    found = (*reading.problems, *undetermined_calls(reading.calls), *ties, *others)
     return tuple(dict.fromkeys(found))
 
 
@@ -149,6 +168,7 @@ def read_definition(text: str) -> Definition:
         settings=tuple((k, v) for k, v in content["settings"]),
         namespace=tuple(content["namespace"]),
         union_types=tuple(tuple(types) for types in content["union_types"]),
+        value_types=tuple(content.get("value_types", ())),
         problems=tuple(Problem(*p) for p in content["problems"]),
         comment=content["comment"],
         column_comments=tuple((n, c) for n, c in content["column_comments"]),

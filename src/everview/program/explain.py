@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from everview.algebra.printing import formula, listing, short_name
-from everview.algebra.relations import Relation, Scan
+from everview.algebra.relations import Net, Relation, Scan, Union
+from everview.algebra.trees import scans
 from everview.catalog.constraints import PrimaryKey, Unique
 from everview.catalog.tables import Table
 from everview.errors import Problem
-from everview.maintenance.branches import Branch
+from everview.maintenance.derivation import VIEW, Derivation
+from everview.maintenance.groups import STATE
 from everview.maintenance.identity import Identity, IdentityKind
+from everview.maintenance.lets import Let
 from everview.program.definition import Definition
 from everview.program.steps import (
     ApplyDelta,
@@ -54,7 +57,7 @@ def _lines(explanation: Explanation) -> Iterable[str]:
     else:
         yield from _relations(program, definition)
         yield ""
-        yield from _changes(program)
+        yield from _changes(program, _names(definition))
         yield ""
         yield from _steps(program)
     notices = (*explanation.notices, *definition.reading.notices)
@@ -68,7 +71,7 @@ def _headline(definition: Definition) -> str:
     if definition.program is None:
         return f"recomputed in full at each refresh · {sources} · policy {definition.policy}"
     relied = definition.program.apply.identity
-    count = len(relied.because) if relied.is_key else 0
+    count = len(relied.declared_keys)
     keys = "no declared key" if not count else f"{count} declared key{'s' if count != 1 else ''}"
     return f"incremental · {sources} · relies on {keys} · policy {definition.policy}"
 
@@ -81,16 +84,45 @@ def _reasons(problems: Iterable[Problem], sql: str) -> Iterable[str]:
 
 def _relations(program: Program, definition: Definition) -> Iterable[str]:
     tables = {str(t.name): t for t in definition.tables}
-    for text, relation in listing(program.compute.plan.relation):
-        yield _aligned(text, _fact(relation, tables)) if isinstance(relation, Scan) else text
-    yield _aligned("rows of the view", _identity(program.apply.identity))
+    for text, node in _listing(definition):
+        yield _aligned(text, _fact(node, program, tables)) if isinstance(node, Scan) else text
+    yield from _stored(program)
 
 
-def _fact(scan: Scan, tables: dict[str, Table]) -> str:
+def _listing(definition: Definition) -> tuple[tuple[str, Relation], ...]:
+    return listing(definition.relation) if definition.relation else ()
+
+
+def _names(definition: Definition) -> dict[str, str]:
+    """What the strata of a view are called in the listing of its relations."""
+    numbers = {node: text.split(" ")[0] for text, node in _listing(definition)}
+    plan = definition.plan
+    strata = plan.layers.strata if plan else ()
+    return {STATE: "stored", **{s.name: numbers[s.original] for s in strata}}
+
+
+def _stored(program: Program) -> Iterable[str]:
+    """How rows are identified and, if groups are stored, how each measure is kept."""
+    groups = program.compute.plan.groups
+    if groups is None:
+        yield _aligned("rows of the view", _identity(program.apply.identity))
+        return
+    by = f"identified by {', '.join(groups.keys)}" if groups.keys else "there is always one"
+    yield _aligned("stored are the groups", f"{by}, because {program.apply.identity.because[0]}")
+    for m in groups.original.measures:
+        summed = any(m.column == k.column for k in groups.kept.measures)
+        how = "a change adds to what is stored" if summed else "computed anew where rows change"
+        because = "a sum over rows" if summed else "not a sum of exact numbers over rows"
+        yield _aligned(f"  {m.scalar}", f"{how}, because it is {because}")
+
+
+def _fact(scan: Scan, program: Program, tables: dict[str, Table]) -> str:
     table = tables[scan.table]
     keys = [_key(k) for k in table.keys]
     shown = "; ".join(keys) or "no key declared"
-    return f"reads {len(scan.names)} of {len(table.fields)} columns; {shown}"
+    plan = program.compute.plan
+    read = plan.names_read(scan.ref) or plan.used_columns(scan.table)
+    return f"reads {len(read)} of {len(table.fields)} columns; {shown}"
 
 
 def _key(key: PrimaryKey | Unique) -> str:
@@ -105,36 +137,62 @@ def _identity(identity: Identity) -> str:
         case IdentityKind.KEY:
             return f"identified by {columns}, because {because}"
         case IdentityKind.HIDDEN_KEY:
-            return f"identified by hidden columns {columns}, because {because}"
+            return f"identified by {columns}, hidden where not shown, because {because}"
     return f"identified as a whole, with a hidden count, because {because}"
 
 
-def _changes(program: Program) -> Iterable[str]:
+def _changes(program: Program, names: Mapping[str, str]) -> Iterable[str]:
     for step in program.reads:
-        branches = program.compute.branches_for(step.table)
-        name = short_name(step.table)
-        for number, branch in enumerate(branches):
-            label = f"when {name} changes" if number == 0 else ""
-            yield _aligned(label, f"{formula(branch.relation)}{_cost(branch)}")
+        derivation = program.compute.when_changed({step.table})
+        yield from _derivation(f"when {short_name(step.table)} changes", derivation, names)
+    derivation = program.compute.when_changed(program.pin.tables)
     if len(program.reads) > 1:
-        yield _aligned("when all of them change", _sum(program.compute.plan.branches))
-    if "⁻" in _sum(program.compute.plan.branches):
+        yield from _derivation("when all of them change", derivation, names)
+    if any("⁻" in formula(let.relation) for let in derivation.lets):
         yield _aligned("", "R⁻ is R ⊎ −ΔR: no old version of a table is read")
 
 
-def _sum(branches: Iterable[Branch]) -> str:
-    return " ⊎ ".join(formula(b.relation) for b in branches)
+def _derivation(label: str, derivation: Derivation, names: Mapping[str, str]) -> Iterable[str]:
+    """A line for each bag, or for each summand of it: its name, what it is, what it reads."""
+    lines: list[tuple[str, str]] = []
+    for let in derivation.lets:
+        head = f"{_bag_name(let, names)} := "
+        for number, summand in enumerate(_summands(let.relation)):
+            first = head if number == 0 else " " * len(head)
+            says = "" if number or not let.says else f"{_says(let, names)}; "
+            lines.append((f"{first}{formula(summand, names)}", f"{says}{_cost(summand, names)}"))
+    width = max((len(text) for text, _ in lines), default=0)
+    for number, (text, says) in enumerate(lines):
+        yield _aligned(label if number == 0 else "", f"{text:<{width}}    {says}")
 
 
-def _cost(branch: Branch) -> str:
-    others = _count_scans(branch.relation) - 1
-    if others == 0:
-        return "    reads the change only"
-    return f"    reads the change and {others} table{'s' if others != 1 else ''}"
+def _says(let: Let, names: Mapping[str, str]) -> str:
+    return let.says.format(of=names.get(let.of, ""))
 
 
-def _count_scans(relation: Relation) -> int:
-    return sum(1 for _, node in listing(relation) if isinstance(node, Scan))
+def _bag_name(let: Let, names: Mapping[str, str]) -> str:
+    if let.name == VIEW:
+        return "Δview"
+    return f"Δ{names[let.name]}" if let.name in names else let.name
+
+
+def _summands(relation: Relation) -> tuple[Relation, ...]:
+    match relation:
+        case Net(input):
+            return _summands(input)
+        case Union(inputs):
+            return inputs
+    return (relation,)
+
+
+def _cost(relation: Relation, names: Mapping[str, str]) -> str:
+    """What is read besides changes: tables, inner relations at some keys, stored rows."""
+    read = [s.table for s in scans(relation) if not s.state.is_change]
+    tables = [t for t in read if t not in names]
+    parts = [f"{len(tables)} table{'s' if len(tables) != 1 else ''}"] if tables else []
+    parts += [f"{names[t]} where it is met" for t in read if t in names and t != STATE]
+    parts += ["the stored rows of the touched groups"] if STATE in read else []
+    return f"reads {' and '.join(parts)}" if parts else "reads no table"
 
 
 def _steps(program: Program) -> Iterable[str]:
@@ -184,10 +242,31 @@ def _facts(explanation: Explanation) -> dict[str, object]:
         "columns": identity.columns,
         "because": identity.because,
     }
-    facts["relations"] = [text for text, _ in listing(program.compute.plan.relation)]
+    names = _names(definition)
+    facts["relations"] = [text for text, _ in _listing(definition)]
+    facts["measures"] = _measures(program)
     facts["changes"] = {
-        step.table: [formula(b.relation) for b in program.compute.branches_for(step.table)]
+        step.table: [
+            {
+                "name": _bag_name(let, names),
+                "holds": _says(let, names),
+                "sum": [formula(s, names) for s in _summands(let.relation)],
+            }
+            for let in program.compute.when_changed({step.table}).lets
+        ]
         for step in program.reads
     }
     facts["steps"] = [_step(step) for step in program]
     return facts
+
+
+def _measures(program: Program) -> dict[str, str]:
+    """For each measure of the stored groups whether it is added to or computed anew."""
+    groups = program.compute.plan.groups
+    if groups is None:
+        return {}
+    summed = {m.column for m in groups.kept.measures}
+    return {
+        str(m.scalar): "added" if m.column in summed else "recomputed"
+        for m in groups.original.measures
+    }

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from everview.algebra.columns import Column
-from everview.algebra.relations import Project, Relation, Scan, Union, inputs_of
+from everview.algebra.relations import Join, JoinKind, Project, Relation, Scan, Union
 from everview.algebra.scalars import ColumnRef
+from everview.algebra.trees import inputs_of
 from everview.analysis.comparable import not_matchable, not_nettable
 from everview.analysis.determinism import forbidden_calls
 from everview.catalog.tables import Field, FindTable, Table
@@ -72,6 +73,9 @@ def _known(relation: Relation, tables: Mapping[str, Table]) -> dict[Column, Fiel
     if isinstance(relation, Union):
         return {c: f for c in relation.columns if (f := _agreed([b.get(c) for b in below]))}
     found = {column: field for known in below for column, field in known.items()}
+    if isinstance(relation, Join) and relation.kind in (JoinKind.LEFT, JoinKind.FULL):
+        padded = relation.columns if relation.kind is JoinKind.FULL else relation.right.columns
+        found |= {c: replace(found[c], nullable=True) for c in padded if c in found}
     if not isinstance(relation, Project):
         return found
     plain = ((o.column, o.scalar) for o in relation.outputs)

@@ -5,13 +5,11 @@ Explain prints them and a refresh runs them; neither knows anything the other do
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from everview.algebra.relations import Relation
-from everview.maintenance.branches import Branch
+from everview.maintenance.derivation import Derivation
 from everview.maintenance.identity import Identity
-from everview.maintenance.key_ranges import Ranges
 from everview.maintenance.plan import Plan
 
 
@@ -32,17 +30,13 @@ class ReadChanges:
 
 @dataclass(frozen=True)
 class ComputeDelta:
-    """Compute the view's change from the tables' changes, one branch for each that changed."""
+    """Compute the view's change from the tables' changes, one held bag after the other."""
 
     plan: Plan
 
-    def branches_for(self, table: str) -> tuple[Branch, ...]:
-        """What is computed when this table alone changes."""
-        return self.plan.branches_for(table)
-
-    def delta(self, changed_tables: Iterable[str], ranges: Ranges | None = None) -> Relation:
-        """The view's change when exactly these tables changed."""
-        return self.plan.delta(changed_tables, ranges)
+    def when_changed(self, tables: Collection[str]) -> Derivation:
+        """What is computed when exactly these tables changed."""
+        return self.plan.when_changed(tables)
 
 
 @dataclass(frozen=True)

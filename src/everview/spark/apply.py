@@ -1,7 +1,7 @@
 """Writing a view's delta into its state: one statement, so one Delta commit.
 
 - *append*, when nothing is removed: the cheapest, it reads nothing;
-- *merge by key*, when a key identifies rows: each key is inserted, updated or deleted;
+- *merge by key*, when a key or a group identifies rows: each key is inserted, updated or deleted;
 - *merge by row*, when the whole row identifies it: the copies of a row that loses some are
   taken out and put back with the new count. A row may stand in several pieces, whose counts
   add up, so that an append never has to look for it.
@@ -18,11 +18,10 @@ from dataclasses import dataclass
 
 from everview.algebra.scalars import Literal
 from everview.catalog.names import Name, quote
-from everview.maintenance.identity import COUNT, Identity
+from everview.maintenance.folding import BROKEN, DELETE, INSERT, OP, SAME, UPDATE
+from everview.maintenance.identity import COUNT, Identity, IdentityKind
 from everview.sql.emit import WEIGHT
 
-OP = "__ev_op"
-INSERT, UPDATE, DELETE, BROKEN = "I", "U", "D", "X"
 KEY_TWICE, KEY_GONE = "EVERVIEW_KEY_TWICE", "EVERVIEW_KEY_GONE"
 
 Ranges = Mapping[str, tuple[Literal, Literal]]
@@ -46,15 +45,18 @@ class Match:
             for c in self.columns
         ]
         within = [f"t.{quote(c)} BETWEEN {lo} AND {hi}" for c, (lo, hi) in self.ranges.items()]
-        return " AND ".join(equal + within)
+        return " AND ".join(equal + within) or "TRUE"
 
 
 def classified(delta_sql: str, identity: Identity) -> str:
     """The netted delta with what is to be done for each row: insert, update, delete.
 
+    New rows of groups are classified already; those that stay the same are left out.
     By key: a key with one inserted and one deleted row is updated, and only its new row is
     kept. Anything else than one row of each sign means that the key is not one.
     """
+    if identity.kind is IdentityKind.GROUP:
+        return f"SELECT * FROM ({delta_sql}) WHERE {OP} <> '{SAME}'"
     if not identity.is_key:
         op = f"CASE WHEN {WEIGHT} > 0 THEN '{INSERT}' ELSE '{DELETE}' END"
         return f"SELECT *, {op} AS {OP} FROM ({delta_sql})"
@@ -62,7 +64,8 @@ def classified(delta_sql: str, identity: Identity) -> str:
         f"CASE WHEN abs({WEIGHT}) <> 1 OR plus > 1 OR minus > 1 THEN '{BROKEN}'"
         f" WHEN plus = 0 THEN '{DELETE}' WHEN minus = 0 THEN '{INSERT}' ELSE '{UPDATE}' END"
     )
-    window = f"(PARTITION BY {', '.join(map(quote, identity.columns))})"
+    by = ", ".join(map(quote, identity.columns))
+    window = f"(PARTITION BY {by})" if by else "()"
     counted = (
         f"SELECT *, count_if({WEIGHT} > 0) OVER {window} AS plus,"
         f" count_if({WEIGHT} < 0) OVER {window} AS minus FROM ({delta_sql})"

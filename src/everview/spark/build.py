@@ -43,6 +43,9 @@ def build_view(
 
 def stored_columns(session: SparkSession, definition: Definition) -> dict[str, str]:
     """Name and DDL of every column of the state: the user's as Spark typed them, then hidden."""
+    if definition.plan and definition.plan.groups:
+        schema = algebra_schema(session, definition)
+        return {f.name: _ddl(f.dataType.simpleString(), f.nullable) for f in schema}
     columns = {f.name: _ddl(f.type, f.nullable) for f in definition.columns}
     hidden = [name for name in definition.stored if name not in columns]
     if COUNT in hidden:
@@ -58,7 +61,7 @@ def _ddl(type_: str, nullable: bool = True) -> str:
 
 
 def algebra_schema(session: SparkSession, definition: Definition) -> StructType:
-    """The columns of the view as Everview's own SQL for it computes them."""
+    """The stored columns as Everview's own SQL computes them."""
     if definition.plan is None:
         raise ValueError("only a view with a plan has algebra")
     names = {str(t.name): t.name for t in definition.tables}

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 
 from pyspark.sql import SparkSession
 
 from everview.algebra.printing import short_name
-from everview.algebra.relations import Scan, State
-from everview.catalog.names import Name
+from everview.maintenance.folding import DELETE, INSERT, OP, UPDATE
 from everview.maintenance.identity import COUNT
-from everview.maintenance.key_ranges import Ranges
 from everview.program.records import Action, Reason, Record, RowCounts, Why
 from everview.program.steps import ApplyDelta, Program
 from everview.spark import apply
+from everview.spark.capture import captured
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
-from everview.spark.feed import feed_sql, why_unreadable
+from everview.spark.compute import computed
 from everview.spark.hold import Held, hold
 from everview.spark.pins import Pin, why_key_lost, why_not_continuous
-from everview.sql.emit import WEIGHT, emit
+from everview.sql.emit import WEIGHT
 from everview.warehouse.delta_log import Commit
 
 _WHY = Why(Reason.SOURCES_CHANGED, "base tables have changed")
@@ -35,11 +34,9 @@ def refresh_incrementally(
 ) -> tuple[Record, Commit]:
     """Take the changes of the moved tables into the view; MustBeFull if that cannot be done."""
     _check_continuity(writer.session, program, pins, moved, before)
+    session = writer.session
     with ExitStack() as held:
-        changes = {
-            str(pin.name): held.enter_context(_capture(writer.session, program, pin, before, small))
-            for pin in moved
-        }
+        changes = held.enter_context(captured(session, program, moved, before, small))
         told = ", ".join(
             f"{change.rows} of {short_name(table)}" for table, change in changes.items()
         )
@@ -47,12 +44,12 @@ def refresh_incrementally(
         changed = {table: change for table, change in changes.items() if change.rows}
         if not changed:
             return _advance(writer, _record(writer, pins, before, changes, RowCounts()))
-        delta = held.enter_context(_compute(writer.session, program, pins, changed, small))
-        counts = _row_counts(delta)
+        delta = held.enter_context(computed(writer, program, pins, changed, small))
+        counts = _row_counts(delta) if delta else RowCounts()
         told = f"+{counts.inserted} ~{counts.updated} −{counts.deleted}"
         writer.observe(Point.COMPUTED, f"rows of the view: {told}")
         record = _record(writer, pins, before, changes, counts)
-        if not delta.rows:
+        if delta is None or not delta.rows:
             return _advance(writer, record)
         return _apply(writer, program.apply, delta, record)
 
@@ -64,7 +61,7 @@ def _check_continuity(
     moved: Sequence[Pin],
     before: Record,
 ) -> None:
-    lost = why_key_lost(pins) if program.apply.identity.is_key else None
+    lost = why_key_lost(pins) if program.compute.plan.relies_on_keys else None
     if lost:
         raise MustBeRebuilt(lost)
     for pin in moved:
@@ -78,64 +75,9 @@ def _check_continuity(
             raise MustBeFull(why)
 
 
-@contextmanager
-def _capture(
-    session: SparkSession, program: Program, pin: Pin, before: Record, small: int
-) -> Iterator[Held]:
-    """A table's change: its feed read once, on the columns in use, netted, held."""
-    position = before.position(str(pin.name))
-    start = position.version if position else -1
-    columns = program.read(str(pin.name)).columns
-    with ExitStack() as stack:
-        try:
-            frame = session.sql(feed_sql(pin.name, columns, start, pin.position.version))
-            change = stack.enter_context(hold(frame, _change_view(pin.name), small))
-        except Exception as error:
-            why = why_unreadable(pin.name, error)
-            if why:
-                raise MustBeFull(why) from error
-            raise
-        yield change
-
-
-def _change_view(table: Name) -> str:
-    return "__ev_change_" + "_".join(table.parts).replace("`", "")
-
-
-@contextmanager
-def _compute(
-    session: SparkSession,
-    program: Program,
-    pins: Sequence[Pin],
-    changed: Mapping[str, Held],
-    small: int,
-) -> Iterator[Held]:
-    """The view's change, netted and classified, held."""
-    by_table = {str(p.name): p for p in pins}
-
-    def source(scan: Scan) -> str:
-        pin = by_table[scan.table]
-        if scan.state is State.DELTA:
-            return f"`{_change_view(pin.name)}`"
-        return f"{pin.name.quoted()} VERSION AS OF {pin.position.version}"
-
-    ranges: Ranges = {
-        (table, column): bounds
-        for table, change in changed.items()
-        for column, bounds in change.ranges(program.read(table).columns).items()
-    }
-    sql = emit(program.compute.delta(changed, ranges), source)
-    identity = program.apply.identity
-    with hold(session.sql(apply.classified(sql, identity)), "__ev_delta", small) as delta:
-        if delta.counts(apply.OP)[apply.BROKEN]:
-            message = "two rows of the view have one key: a declared key does not hold"
-            raise MustBeRebuilt(Why(Reason.KEY_VIOLATED, message))
-        yield delta
-
-
 def _row_counts(delta: Held) -> RowCounts:
-    weights = delta.totals(apply.OP, WEIGHT)
-    return RowCounts(weights[apply.INSERT], weights[apply.UPDATE], -weights[apply.DELETE])
+    weights = delta.totals(OP, WEIGHT)
+    return RowCounts(weights[INSERT], weights[UPDATE], abs(weights[DELETE]))
 
 
 def _record(

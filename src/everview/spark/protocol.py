@@ -95,7 +95,7 @@ def _refresh(writer: Writer, full: Why | None, small: int) -> tuple[Record, Comm
 def _is_outdated(writer: Writer, pins: Sequence[Pin]) -> bool:
     """Whether the tables or keys that the state was made for are no longer like that."""
     program = writer.view.definition.program
-    if program and program.apply.identity.is_key and why_key_lost(pins):
+    if program and program.compute.plan.relies_on_keys and why_key_lost(pins):
         return True
     return any(why_schema_changed(writer.session, pin) for pin in pins)
 
@@ -160,11 +160,12 @@ def _refresh_in_full(
 
 
 def stored_query(definition: Definition, pins: Sequence[Pin]) -> str:
-    """The query that computes a state: the user's own, unless hidden keys are stored with it."""
+    """The query that computes a state: the user's own, unless other columns are stored."""
     query = visible_query(definition, pins)
     if COUNT in definition.stored:
         return apply.counted_sql(definition.visible, query)
-    if definition.plan is None or definition.stored == definition.visible:
+    plan = definition.plan
+    if plan is None or (definition.stored == definition.visible and not plan.groups):
         return query
     names = {str(p.name): p for p in pins}
 
@@ -172,7 +173,7 @@ def stored_query(definition: Definition, pins: Sequence[Pin]) -> str:
         pin = names[scan.table]
         return f"{pin.name.quoted()} VERSION AS OF {pin.position.version}"
 
-    return emit(definition.plan.relation, source)
+    return emit(plan.relation, source)
 
 
 def visible_query(definition: Definition, pins: Sequence[Pin]) -> str:

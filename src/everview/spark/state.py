@@ -15,9 +15,10 @@ from pyspark.sql import SparkSession
 from everview.algebra.printing import short_name
 from everview.catalog.names import Name, quote
 from everview.errors import CatalogError, Code, Problem
-from everview.maintenance.identity import COUNT, HIDDEN_PREFIX
+from everview.maintenance.identity import HIDDEN_PREFIX
 from everview.program.definition import PROPERTY, Definition, read_definition
 from everview.spark.tables import Detail, Log, describe, full_name, open_log
+from everview.sql.emit import emit_plain
 from everview.sql.literals import string
 
 POINTER = "everview.state"
@@ -122,9 +123,7 @@ def point_to(session: SparkSession, view: Name, state: Name, definition: Definit
 
 def shown(definition: Definition, state: Name, version: int | None = None) -> str:
     """The query that shows a state's rows as the user asked for them, duplicates and all."""
-    columns = ", ".join(map(quote, definition.visible))
-    pinned = "" if version is None else f" VERSION AS OF {version}"
-    repeated = ""
-    if COUNT in definition.stored:
-        repeated = f" LATERAL VIEW explode(array_repeat(0, CAST({COUNT} AS INT))) AS __ev_copy"
-    return f"SELECT {columns} FROM {state.quoted()}{pinned}{repeated}"
+    pinned = state.quoted() + ("" if version is None else f" VERSION AS OF {version}")
+    if definition.plan is None:
+        return f"SELECT {', '.join(map(quote, definition.visible))} FROM {pinned}"
+    return emit_plain(definition.plan.shown, lambda scan: pinned)

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
+from everview.analysis.order_dependence import COLLECTING
 from everview.catalog.names import quote
 from everview.errors import CatalogError, Code, Problem, RefreshError
+from everview.program.definition import Definition
 from everview.program.records import Record
 from everview.program.verification import Difference, Verification
 from everview.program.view_log import newest_record
@@ -55,10 +57,11 @@ def _compare(
     session: SparkSession, view: View, record: Record, foreign: bool, stored: str, recomputed: str
 ) -> Verification:
     columns = ", ".join(map(quote, view.definition.visible))
+    compared = ", ".join(f"{c} AS {quote(n)}" for n, c in _compared(view.definition).items())
     rows = (
         f"SELECT {columns}, sum(__ev_stored) AS __ev_stored, sum(__ev_copies) AS __ev_copies FROM ("
-        f"SELECT {columns}, 1 AS __ev_stored, 1 AS __ev_copies FROM ({stored})"
-        f" UNION ALL SELECT {columns}, 0, -1 FROM ({recomputed})) GROUP BY {columns}"
+        f"SELECT {compared}, 1 AS __ev_stored, 1 AS __ev_copies FROM ({stored})"
+        f" UNION ALL SELECT {compared}, 0, -1 FROM ({recomputed})) GROUP BY {columns}"
     )
     totals = session.sql(
         "SELECT coalesce(sum(__ev_stored), 0) AS rows,"
@@ -77,6 +80,24 @@ def _compare(
         sources=record.ranges,
         changed_by_others=foreign,
     )
+
+
+def _compared(definition: Definition) -> dict[str, str]:
+    """For each column what is compared of it: what its value promises, not more.
+
+    Sums of floats are rounded in the order of their terms, so they agree to ten digits only;
+    arrays that were collected have no order.
+    """
+    called = {call.name for call in definition.reading.calls}
+    found = {}
+    for field in definition.columns:
+        name = quote(field.name)
+        if field.type in ("float", "double") and not definition.is_plain:
+            name = f"CAST(format_string('%.9e', {name}) AS DOUBLE)"
+        if field.type.startswith("array") and called & COLLECTING:
+            name = f"sort_array({name})"
+        found[field.name] = name
+    return found
 
 
 def _sample(session: SparkSession, rows: str, columns: str) -> tuple[Difference, ...]:

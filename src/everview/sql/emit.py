@@ -1,40 +1,50 @@
 """Algebra → SQL text, for Spark and, in tests, for DuckDB.
 
-Every relation becomes one SELECT where it can: scans, inner joins and filters share a FROM
-and WHERE; projections and unions below another operator become subqueries under the
-reference name of their columns. A signed relation has one more column, its weight.
+Every relation becomes one SELECT where it can: scans, joins and filters share a FROM and
+WHERE; what is below another operator becomes a subquery under the reference name of its
+columns. A signed relation has one more column, its weight.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import (
+    Accumulate,
+    Aggregate,
+    Broadcast,
     Filter,
     Join,
+    JoinKind,
     Negate,
     Net,
     Output,
     Project,
     Relation,
+    Repeat,
     Scan,
     State,
+    Unfold,
     Union,
-    is_signed,
+    Values,
+    Window,
 )
 from everview.algebra.scalars import (
     TRUE,
+    AggregateCall,
     And,
     ColumnRef,
     Compare,
     Literal,
     Scalar,
     Verbatim,
+    aggregate_text,
     conjunction,
     is_word,
 )
+from everview.algebra.trees import is_signed, same_columns
 
 WEIGHT = "__ev_weight"
 
@@ -45,6 +55,12 @@ class Dialect:
 
     quote: str
     null_safe_equal: str
+    semi_join: str
+    anti_join: str
+    broadcast: str
+    """The hint by which a SELECT brings some of what it joins to the rest."""
+    copies: str
+    """What follows a source in FROM to repeat each row as often as a number says."""
 
     def identifier(self, name: str) -> str:
         return f"{self.quote}{name.replace(self.quote, self.quote * 2)}{self.quote}"
@@ -53,16 +69,40 @@ class Dialect:
         return f"{self.identifier(column.ref)}.{self.identifier(column.name)}"
 
 
-SPARK = Dialect(quote="`", null_safe_equal="<=>")
-DUCKDB = Dialect(quote='"', null_safe_equal="IS NOT DISTINCT FROM")
+SPARK = Dialect(
+    quote="`",
+    null_safe_equal="<=>",
+    semi_join="LEFT SEMI JOIN",
+    anti_join="LEFT ANTI JOIN",
+    broadcast="/*+ BROADCAST({}) */ ",
+    copies="\nLATERAL VIEW explode(array_repeat(0, CAST({} AS INT))) AS __ev_copy",
+)
+DUCKDB = Dialect(
+    quote='"',
+    null_safe_equal="IS NOT DISTINCT FROM",
+    semi_join="SEMI JOIN",
+    anti_join="ANTI JOIN",
+    broadcast="",
+    copies=", unnest(range(CAST({} AS BIGINT))) AS __ev_copy",
+)
 
 Source = Callable[[Scan], str]
 """Gives the SQL of a scan's rows: a table's name, pinned or not, or that of a held change."""
 
 
-def emit(relation: Relation, source: Source, dialect: Dialect = SPARK) -> str:
-    """The SELECT that computes a relation; a signed one has the weight as its last column."""
-    return _Emitter(source, dialect).select(relation, is_signed(relation))
+def emit(
+    relation: Relation, source: Source, dialect: Dialect = SPARK, *, weighted: bool = False
+) -> str:
+    """The SELECT that computes a relation; a signed one has the weight as its last column.
+
+    With `weighted` a relation that is not signed has one, too.
+    """
+    return _Emitter(source, dialect).select(relation, weighted or is_signed(relation))
+
+
+def emit_plain(relation: Relation, source: Source, dialect: Dialect = SPARK) -> str:
+    """The SELECT that computes a relation as rows, each as often as it weighs."""
+    return emit(Unfold(relation) if is_signed(relation) else relation, source, dialect)
 
 
 def emit_scalar(scalar: Scalar, dialect: Dialect = SPARK) -> str:
@@ -79,6 +119,8 @@ def emit_scalar(scalar: Scalar, dialect: Dialect = SPARK) -> str:
             return " AND ".join(_operand(o, dialect) for o in operands)
         case Verbatim(parts):
             return "".join(p if isinstance(p, str) else _operand(p, dialect) for p in parts)
+        case AggregateCall():
+            return aggregate_text(scalar, lambda part: emit_scalar(part, dialect))
 
 
 def _operand(scalar: Scalar, dialect: Dialect) -> str:
@@ -94,6 +136,7 @@ class _Block:
     where: Scalar = TRUE
     weights: tuple[str, ...] = ()
     is_join: bool = False
+    broadcast: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,22 +153,62 @@ class _Emitter:
             case Negate(input):
                 block = self._block(input)
                 weight = f"-({self._weight(block)})"
-                return self._select_block(block, self._same(relation), weight)
+                return self._select_block(block, same_columns(relation), weight)
             case Net(input):
                 return self._select_net(input)
-            case Scan() | Filter() | Join():
-                return self._select_block(self._block(relation), self._same(relation), weighted)
+            case Aggregate(input, groups, ()):  # which rows there are, however often
+                return self._select_groups(self._block(input), groups, (), weighted)
+            case Aggregate(input, groups, measures):
+                return self._select_groups(self._plain(input), groups, measures, weighted)
+            case Accumulate(input, groups, sums):
+                return self._select_sums(input, groups, sums, weighted)
+            case Window(input, _, functions):
+                outputs = (*same_columns(input), *functions)
+                return self._select_block(self._plain(input), outputs, weighted)
+            case Broadcast(input):
+                return self.select(input, weighted)
+            case Scan() | Values() | Filter() | Join() | Repeat() | Unfold():
+                outputs = same_columns(relation)
+                return self._select_block(self._block(relation), outputs, weighted)
 
     def _select_block(self, block: _Block, outputs: tuple[Output, ...], weight: str | bool) -> str:
-        items = [
-            f"{emit_scalar(o.scalar, self.dialect)} AS {self.dialect.identifier(o.column.name)}"
-            for o in outputs
-        ]
+        items = self._items(outputs)
         if weight:
             value = weight if isinstance(weight, str) else self._weight(block)
             items.append(f"{value} AS {self.dialect.identifier(WEIGHT)}")
-        where = "" if block.where == TRUE else f"\nWHERE {emit_scalar(block.where, self.dialect)}"
-        return f"SELECT {', '.join(items)}\nFROM {block.from_sql}{where}"
+        where = "" if block.where == TRUE else f"\nWHERE {self._sql(block.where)}"
+        hint = self.dialect.broadcast.format(", ".join(block.broadcast)) if block.broadcast else ""
+        return f"SELECT {hint}{', '.join(items)}\nFROM {block.from_sql}{where}"
+
+    def _select_groups(
+        self,
+        block: _Block,
+        groups: tuple[Output, ...],
+        values: tuple[Output, ...],
+        weight: str | bool,
+    ) -> str:
+        rows = self._select_block(block, (*groups, *values), "1" if weight else False)
+        by = ", ".join(self._group(g.scalar) for g in groups)
+        return f"{rows}\nGROUP BY {by}" if groups else rows
+
+    def _group(self, scalar: Scalar) -> str:
+        """What stands in GROUP BY; a bare number would be the place of a column."""
+        text = self._sql(scalar)
+        return f"coalesce({text})" if isinstance(scalar, Literal) else text
+
+    def _select_sums(
+        self, input: Relation, groups: tuple[Output, ...], sums: tuple[Output, ...], weight: bool
+    ) -> str:
+        block = self._block(input)
+        by = f" * CAST({self._weight(block)} AS INT)" if block.weights else ""
+
+        def total(scalar: Scalar) -> Scalar:
+            value = f"sum({_operand(scalar, self.dialect)}{by})"
+            return Literal(value if groups else f"coalesce({value}, 0)")
+
+        return self._select_groups(
+            block, groups, tuple(Output(s.column, total(s.scalar)) for s in sums), weight
+        )
 
     def _select_net(self, input: Relation) -> str:
         names = [self.dialect.identifier(c.name) for c in input.columns]
@@ -136,11 +219,19 @@ class _Emitter:
             f"GROUP BY {', '.join(names)}\nHAVING SUM({weight}) <> 0"
         )
 
-    def _same(self, relation: Relation) -> tuple[Output, ...]:
-        return tuple(Output(c, ColumnRef(c)) for c in relation.columns)
+    def _items(self, outputs: tuple[Output, ...]) -> list[str]:
+        names = (self.dialect.identifier(o.column.name) for o in outputs)
+        return [f"{self._sql(o.scalar)} AS {n}" for o, n in zip(outputs, names, strict=True)]
+
+    def _sql(self, scalar: Scalar) -> str:
+        return emit_scalar(scalar, self.dialect)
 
     def _weight(self, block: _Block) -> str:
         return " * ".join(block.weights) or "1"
+
+    def _plain(self, relation: Relation) -> _Block:
+        """The block of rows as operators that are not linear see them, copies written out."""
+        return self._block(Unfold(relation) if is_signed(relation) else relation)
 
     def _block(self, relation: Relation) -> _Block:
         match relation:
@@ -148,32 +239,72 @@ class _Emitter:
                 weights = (self._weight_of(ref),) if state is not State.POST else ()
                 from_sql = f"{self.source(relation)} AS {self.dialect.identifier(ref)}"
                 return _Block(from_sql, weights=weights)
+            case Values(ref, names, rows):
+                listed = ", ".join(f"({', '.join(row)})" for row in rows)
+                columns = ", ".join(map(self.dialect.identifier, names))
+                return _Block(f"(VALUES {listed}) AS {self.dialect.identifier(ref)} ({columns})")
             case Filter(input, predicate):
                 below = self._block(input)
                 where = conjunction(below.where, predicate)
-                return _Block(below.from_sql, where, below.weights, below.is_join)
-            case Join(left, right, on):
-                return self._join(self._block(left), self._block(right), on)
-            case Project() | Union() | Negate() | Net():
-                return self._subquery(relation)
+                return replace(below, where=where)
+            case Broadcast(input):
+                alias = self.dialect.identifier(self._only_ref(input))
+                return replace(self._block(input), broadcast=(alias,))
+            case Join():
+                return self._join(relation)
+            case Repeat(input, times):
+                below = self._block(input)
+                by = _operand(times, self.dialect)
+                return replace(below, weights=(*below.weights, by))
+            case Unfold(input):
+                return self._unfold(input)
+        return self._subquery(relation)
 
-    def _join(self, left: _Block, right: _Block, on: Scalar) -> _Block:
+    def _join(self, join: Join) -> _Block:
+        left, right, on, kind = self._block(join.left), self._block(join.right), join.on, join.kind
+        weights, where = left.weights, left.where
+        match kind:
+            case JoinKind.INNER:
+                word = "CROSS JOIN" if on == TRUE else "JOIN"
+                weights, where = weights + right.weights, conjunction(where, right.where)
+            case JoinKind.LEFT:
+                word, on = "LEFT JOIN", conjunction(on, right.where)
+                weights += tuple(f"coalesce({w}, 1)" for w in right.weights)
+            case JoinKind.FULL:
+                if (left.where, right.where) != (TRUE, TRUE):
+                    raise ValueError("what a full join joins is filtered before")
+                word = "FULL JOIN"
+                weights = tuple(f"coalesce({w}, 1)" for w in left.weights + right.weights)
+            case JoinKind.SEMI:
+                word, on = self.dialect.semi_join, conjunction(on, right.where)
+            case JoinKind.ANTI:
+                word, on = self.dialect.anti_join, conjunction(on, right.where)
         right_sql = f"({right.from_sql})" if right.is_join else right.from_sql
-        if on == TRUE:
-            from_sql = f"{left.from_sql}\nCROSS JOIN {right_sql}"
-        else:
-            from_sql = f"{left.from_sql}\nJOIN {right_sql} ON {emit_scalar(on, self.dialect)}"
-        where = conjunction(left.where, right.where)
-        return _Block(from_sql, where, left.weights + right.weights, is_join=True)
+        condition = "" if word == "CROSS JOIN" else f" ON {self._sql(on)}"
+        from_sql = f"{left.from_sql}\n{word} {right_sql}{condition}"
+        return _Block(from_sql, where, weights, True, left.broadcast + right.broadcast)
 
     def _subquery(self, relation: Relation) -> _Block:
-        refs = {c.ref for c in relation.columns}
-        if len(refs) != 1:
-            raise ValueError(f"a subquery has columns of several references: {sorted(refs)}")
-        ref = refs.pop()
+        ref = self._only_ref(relation)
         signed = is_signed(relation)
         from_sql = f"({self.select(relation, signed)}) AS {self.dialect.identifier(ref)}"
         return _Block(from_sql, weights=(self._weight_of(ref),) if signed else ())
+
+    def _unfold(self, input: Relation) -> _Block:
+        ref = self._only_ref(input)
+        copies = self.dialect.copies.format(self._weight_of(ref))
+        rows = f"({self.select(input, weighted=True)}) AS {self.dialect.identifier(ref)}{copies}"
+        block = _Block(rows, is_join=True)
+        return _Block(
+            f"({self._select_block(block, same_columns(input), False)})"
+            f" AS {self.dialect.identifier(ref)}"
+        )
+
+    def _only_ref(self, relation: Relation) -> str:
+        refs = {c.ref for c in relation.columns}
+        if len(refs) != 1:
+            raise ValueError(f"a subquery has columns of several references: {sorted(refs)}")
+        return refs.pop()
 
     def _weight_of(self, ref: str) -> str:
         return self.dialect.column(Column(ref, WEIGHT))

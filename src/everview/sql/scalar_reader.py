@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from everview.algebra.scalars import (
+    TRUE,
     Compare,
     Literal,
     Scalar,
@@ -16,7 +17,9 @@ from everview.algebra.scalars import (
     conjunction,
 )
 from everview.errors import Code, Problem, Span
-from everview.sql.parser import span_of
+from everview.sql.aggregate_functions import AGGREGATES
+from everview.sql.findings import Findings
+from everview.sql.parser import called_name, exact_span, span_of
 from everview.sql.scope import Scope
 
 _COMPARISONS: dict[type[exp.Expr], str] = {
@@ -30,133 +33,152 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
 }
 _TYPED_LITERAL = re.compile(r"(?i)(date|timestamp|timestamp_ntz|timestamp_ltz)\s*'[^']*'")
 _INNER_QUERY = (exp.Query, exp.Subquery)
-# what sqlglot does not know to be an aggregate, or to make several rows
-_AGGREGATES = {
-    *("any", "every", "some", "mean", "std", "try_avg", "try_sum", "measure", "bitmap_and_agg"),
-    *("count_min_sketch", "histogram_numeric", "hll_sketch_agg", "hll_union_agg"),
-    *("theta_sketch_agg", "theta_union_agg", "theta_intersection_agg", "schema_of_variant_agg"),
-    *("kll_sketch_agg_bigint", "kll_sketch_agg_float", "kll_sketch_agg_double"),
-}
+# what sqlglot does not know to make several rows
 _GENERATORS = {"inline_outer", "json_tuple", "variant_explode", "variant_explode_outer"}
+_TIME_WINDOWS = {"window", "session_window"}
+
+Part = Callable[[exp.Expr], Scalar | None]
+
+
+def _nothing(_node: exp.Expr) -> Scalar | None:
+    return None
+
+
+def _itself(scalar: Scalar) -> Scalar | None:
+    return scalar
+
+
+@dataclass(frozen=True)
+class Names:
+    """What an expression may name at one place of a query, and what that means there.
+
+    Without a scope (something in FROM is unknown to us) names are not checked. `aliases` are
+    outputs of the same SELECT, which may be named where no column has the name. `part` gives
+    what a whole part of the expression stands for, if it does not stand for itself. `column`
+    gives what a column of the scope is there: nothing, if it is neither grouped nor inside an
+    aggregate; with `aliases_instead` an alias of its name is then taken.
+    """
+
+    scope: Scope | None
+    aliases: Mapping[str, Scalar] = field(default_factory=dict)
+    part: Part = _nothing
+    column: Callable[[Scalar], Scalar | None] = _itself
+    aliases_instead: bool = False
 
 
 @dataclass
 class ScalarReader:
-    """Reads the expressions of one query's text; problems are gathered, not raised.
-
-    `errors` are mistakes in the query; `reasons` say why it cannot be maintained.
-    """
+    """Reads the expressions of one query's text; problems go to its findings."""
 
     text: str
-    errors: list[Problem] = field(default_factory=list)
-    reasons: list[Problem] = field(default_factory=list)
+    findings: Findings
 
-    def read(
-        self, node: exp.Expr, scope: Scope | None, aliases: Mapping[str, Scalar] | None = None
-    ) -> Scalar:
-        """The scalar of an expression whose names mean the columns of `scope`.
-
-        Without a scope (something in FROM is unknown to us) names are not checked.
-        `aliases` are the earlier outputs of the same SELECT, which may be named too.
-        """
+    def read(self, node: exp.Expr, names: Names) -> Scalar:
+        """The scalar of an expression."""
         self._refuse_operators(node)
-        return self._scalar(node, scope, aliases or {})
+        return self._scalar(node, names)
 
-    def _scalar(self, node: exp.Expr, scope: Scope | None, aliases: Mapping[str, Scalar]) -> Scalar:
+    def cut(self, span: Span, nodes: Iterable[exp.Expr], names: Names) -> tuple[str | Scalar, ...]:
+        """The text of a span, cut where columns and other parts of these nodes stand."""
+        found = (cut for node in nodes for cut in self._cuts(node, names))
+        parts: list[str | Scalar] = []
+        at = span.start
+        for place, scalar in sorted(found, key=lambda cut: (cut[0].start, -cut[0].end)):
+            if at <= place.start and place.end <= span.end:
+                parts += [self.text[at : place.start], scalar]
+                at = place.end
+        parts.append(self.text[at : span.end])
+        return tuple(p for p in parts if p != "")
+
+    def _scalar(self, node: exp.Expr, names: Names) -> Scalar:
+        part = names.part(node)
+        if part is not None:
+            return part
         span = span_of(node)
         if span is None:
-            return Verbatim((node.sql(dialect="spark"),))
+            is_true = isinstance(node, exp.Boolean) and node.this
+            return TRUE if is_true else Verbatim((node.sql(dialect="spark"),))
         if isinstance(node, exp.Paren):
-            inner = self._scalar(node.this, scope, aliases)
-            return (
-                inner
-                if not isinstance(inner, Verbatim)
-                else self._slice(node, span, scope, aliases)
-            )
+            inner = self._scalar(node.this, names)
+            return inner if not isinstance(inner, Verbatim) else self._verbatim(node, span, names)
         if isinstance(node, exp.And):
-            return conjunction(
-                self._scalar(node.this, scope, aliases),
-                self._scalar(node.expression, scope, aliases),
-            )
+            return conjunction(self._scalar(node.this, names), self._scalar(node.expression, names))
         op = _COMPARISONS.get(type(node))
         if op and span_of(node.this) and span_of(node.expression):
-            left = self._scalar(node.this, scope, aliases)
-            return Compare(op, left, self._scalar(node.expression, scope, aliases))
+            left = self._scalar(node.this, names)
+            return Compare(op, left, self._scalar(node.expression, names))
         text = self.text[span.start : span.end]
         if _is_constant(node) or _TYPED_LITERAL.fullmatch(text):
             return Literal(text)
-        return self._slice(node, span, scope, aliases)
+        return self._verbatim(node, span, names)
 
-    def _slice(
-        self,
-        node: exp.Expr,
-        span: Span,
-        scope: Scope | None,
-        aliases: Mapping[str, Scalar],
-    ) -> Scalar:
-        """The text of an expression, cut where its columns stand."""
-        parts: list[str | Scalar] = []
-        at = span.start
-        for column in sorted(_columns_in(node), key=lambda c: _part_span(c.parts[0]).start):
-            found = self._resolve(column, scope, aliases)
-            if found is None or _part_span(column.parts[0]).start < at:
-                continue
-            scalar, column_span = found
-            parts += [self.text[at : column_span.start], scalar]
-            at = column_span.end
-        parts.append(self.text[at : span.end])
-        kept = tuple(p for p in parts if p != "")
-        if len(kept) == 1 and not isinstance(kept[0], str):
-            return kept[0]
-        return Verbatim(kept)
+    def _verbatim(self, node: exp.Expr, span: Span, names: Names) -> Scalar:
+        parts = self.cut(span, (node,), names)
+        if len(parts) == 1 and not isinstance(parts[0], str):
+            return parts[0]
+        return Verbatim(parts)
 
-    def _resolve(
-        self, column: exp.Column, scope: Scope | None, aliases: Mapping[str, Scalar]
-    ) -> tuple[Scalar, Span] | None:
-        if scope is None:
+    def _cuts(self, node: exp.Expr, names: Names) -> Iterator[tuple[Span, Scalar]]:
+        """Where in an expression something stands that is not kept as text, and what it is."""
+        if isinstance(node, _INNER_QUERY):
+            return
+        span = exact_span(node)
+        part = names.part(node) if span else None
+        if span and part is not None:
+            yield span, part
+        elif isinstance(node, exp.Column):
+            is_name = "start" in node.parts[0].meta and not isinstance(node.this, exp.Star)
+            found = self._resolve(node, names) if is_name else None
+            if found is not None:
+                yield found
+        else:
+            for child in node.iter_expressions():
+                yield from self._cuts(child, names)
+
+    def _resolve(self, column: exp.Column, names: Names) -> tuple[Span, Scalar] | None:
+        if names.scope is None:
             return None
-        names = [p.name for p in column.parts]
-        start = _part_span(column.parts[0]).start
-        whole = Span(start, _part_span(column.parts[-1]).end)
-        found, taken = scope.resolve(names)
+        written = [p.name for p in column.parts]
+        first = _part_span(column.parts[0])
+        whole = Span(first.start, _part_span(column.parts[-1]).end)
+        found, taken = names.scope.resolve(written)
+        alias = names.aliases.get(written[0].lower())
         if len({v.scalar for v in found}) > 1:
             owners = ", ".join(sorted({".".join(v.qualifier[-1:]) for v in found}))
-            detail = f"the column {'.'.join(names)} is ambiguous: it is in {owners}"
-            hint = f"write the table before it, as in {found[0].qualifier[-1]}.{found[0].name}"
-            self.errors.append(Problem(Code.AMBIGUOUS_COLUMN, detail, hint, whole))
-            return None
-        if found:
-            return found[0].scalar, Span(start, _part_span(column.parts[taken - 1]).end)
-        alias = aliases.get(names[0].lower())
-        if alias is not None:
-            return alias, _part_span(column.parts[0])
-        self.errors.append(_unknown_column(names, scope, whole))
+            detail = f"the column {'.'.join(written)} is ambiguous: it is in {owners}"
+            shown = ".".join((*found[0].qualifier[-1:], found[0].name))
+            hint = f"write the table before it, as in {shown}"
+            self.findings.mistake(Code.AMBIGUOUS_COLUMN, detail, hint, whole)
+        elif found and (value := names.column(found[0].scalar)) is not None:
+            return Span(first.start, _part_span(column.parts[taken - 1]).end), value
+        elif alias is not None and (not found or names.aliases_instead):
+            return first, alias
+        elif found:
+            self.findings.errors.append(_not_grouped(written, whole))
+        else:
+            self.findings.errors.append(_unknown_column(written, names.scope, whole))
         return None
 
     def _refuse_operators(self, node: exp.Expr) -> None:
-        """Note what stands in an expression but is more than a function of one row."""
-        for inner in node.walk(prune=lambda n: isinstance(n, (*_INNER_QUERY, exp.Window))):
+        """Note what stands in an expression but is more than a function of its rows."""
+        for inner in node.walk(prune=lambda n: isinstance(n, _INNER_QUERY)):
             what = _operator_in_expression(inner)
             if what:
-                detail = f"{what} cannot be maintained incrementally yet"
-                hint = "take it out of the view, or use REFRESH POLICY FULL"
-                problem = Problem(Code.UNSUPPORTED_OPERATOR, detail, hint, span_of(inner))
-                self.reasons.append(problem)
+                self.findings.refuse(what, inner)
 
 
 def _operator_in_expression(node: exp.Expr) -> str:
     if isinstance(node, _INNER_QUERY):
         return "a subquery in an expression"
-    if isinstance(node, exp.Window):
-        return "a window function"
-    name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
-    is_any = isinstance(node, exp.Any) and not isinstance(node.parent, exp.Binary)
-    if isinstance(node, exp.AggFunc) or name in _AGGREGATES or is_any:
-        return "an aggregate function"
+    name = called_name(node)
     if isinstance(node, exp.Explode | exp.Inline | exp.UDTF) or name in _GENERATORS:
         return "a function that makes several rows of one"
+    if name in _TIME_WINDOWS:
+        return "a window of time"
     if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
         return "* inside an expression"
+    if isinstance(node, exp.Dot) and called_name(node.expression) in AGGREGATES:
+        return "an aggregate function with a schema before its name"
     return ""
 
 
@@ -165,14 +187,14 @@ def _is_constant(node: exp.Expr) -> bool:
     return isinstance(plain, exp.Literal | exp.Boolean | exp.Null)
 
 
-def _columns_in(node: exp.Expr) -> Iterator[exp.Column]:
-    for inner in node.walk(prune=lambda n: isinstance(n, (*_INNER_QUERY, exp.Column))):
-        if isinstance(inner, exp.Column) and "start" in inner.parts[0].meta:
-            yield inner
-
-
 def _part_span(identifier: exp.Expr) -> Span:
     return Span(identifier.meta["start"], identifier.meta["end"] + 1)
+
+
+def _not_grouped(names: list[str], span: Span) -> Problem:
+    detail = f"the column {'.'.join(names)} is neither grouped nor inside an aggregate function"
+    hint = "add it to GROUP BY, or take an aggregate of it"
+    return Problem(Code.INVALID_QUERY, detail, hint, span)
 
 
 def _unknown_column(names: list[str], scope: Scope, span: Span) -> Problem:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
-from everview.algebra.scalars import Scalar
+from everview.algebra.columns import Column
+from everview.algebra.scalars import ColumnRef, Scalar, Verbatim
 
 
 @dataclass(frozen=True)
 class Visible:
     """A column that can be named: what it is called, who it belongs to, what it stands for.
 
-    `merged` marks the right-hand column of USING or NATURAL: it answers to its qualified
-    name only and is left out of `*`.
+    `merged` marks a column that USING or NATURAL made one with another: it answers to its
+    qualified name only and is left out of `*`.
     """
 
     name: str
@@ -41,6 +43,16 @@ class Scope:
     def __add__(self, other: Scope) -> Scope:
         return Scope(self.visible + other.visible)
 
+    def under(self, ref: str) -> Scope:
+        """The outputs of a query as columns of another reference."""
+        return Scope(
+            tuple(
+                Visible(v.name, (ref,), ColumnRef(Column(ref, v.scalar.column.name)))
+                for v in self.visible
+                if isinstance(v.scalar, ColumnRef)
+            )
+        )
+
     def resolve(self, parts: Sequence[str]) -> tuple[tuple[Visible, ...], int]:
         """All columns that a dotted name can mean, and how many of its parts name the column.
 
@@ -60,16 +72,33 @@ class Scope:
         found = [v for v in self.visible if _is_suffix(qualifier, v.qualifier)]
         return tuple(sorted(found, key=lambda v: not v.merged))
 
-    def merging(self, names: Sequence[str], left: int) -> Scope:
-        """After a join USING these names: they come first, the right-hand ones are merged.
 
-        `left` is how many of the visible columns are the left side's.
-        """
-        wanted = [n.lower() for n in names]
-        shared = [v for n in wanted for v in self.visible[:left] if v.name.lower() == n]
-        shared = [v for v in shared if not v.merged]
-        rest = [v for v in self.visible[:left] if v not in shared]
-        right = [
-            replace(v, merged=True) if v.name.lower() in wanted else v for v in self.visible[left:]
-        ]
-        return Scope((*shared, *rest, *right))
+class Keeps(StrEnum):
+    """Which of two merged columns a name without a table means."""
+
+    LEFT = "left"
+    RIGHT = "right"
+    EITHER = "either"
+
+
+def merged(left: Scope, right: Scope, names: Sequence[str], keeps: Keeps) -> Scope:
+    """What can be named after a join USING these names, each of which is once on each side.
+
+    They come first, as the side that keeps all its rows has them, or as the one that is not
+    NULL; the others answer to their qualified names only.
+    """
+    pairs = [(left.resolve([n])[0][0], right.resolve([n])[0][0]) for n in names]
+    first = [_merged(l, r, keeps) for l, r in pairs]
+    rest = []
+    for visible in left.visible + right.visible:
+        is_shared = any(visible is of for pair in pairs for of in pair)
+        if visible not in first:
+            rest.append(replace(visible, merged=True) if is_shared else visible)
+    return Scope((*first, *rest))
+
+
+def _merged(left: Visible, right: Visible, keeps: Keeps) -> Visible:
+    if keeps is Keeps.EITHER:
+        both = Verbatim(("coalesce(", left.scalar, ", ", right.scalar, ")"))
+        return Visible(left.name, (), both)
+    return left if keeps is Keeps.LEFT else right

@@ -1,0 +1,206 @@
+"""Aggregates as functions of sums: what is stored for a group so that a change only adds to it.
+
+Of every group the number n of its rows is kept, and of every aggregated expression x the number
+m of its values that are not NULL and, where it is needed, their sum s. Each is a sum over rows, so
+it changes by the same sum over the change. SUM is s, or NULL if m = 0; AVG is s / m; a group is
+gone when n = 0. (Larson and Zhou 2007, section 5, keep a count for each table instead of m. That
+does not tell a sum over no values from one over zeros.)
+
+Only exact numbers are added up and subtracted again: floats never come back to what they were.
+Sums are kept in types that overflow no earlier than those of Spark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from everview.algebra.columns import Column
+from everview.algebra.relations import Aggregate, Output
+from everview.algebra.scalars import (
+    TRUE,
+    AggregateCall,
+    ColumnRef,
+    Compare,
+    Literal,
+    Scalar,
+    Verbatim,
+    conjunction,
+)
+
+ROWS = "__ev_rows"
+"""The number of rows of a group."""
+
+ONE, ZERO = Literal("1"), Literal("0")
+_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
+_INTEGERS = {"tinyint", "smallint", "int"}
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A number kept for each group."""
+
+    column: Column
+    term: Scalar
+    """What each row adds to it."""
+    total: Scalar
+    """The same over all rows of a group, computed as Spark computes it, errors included."""
+    limits: tuple[Literal, Literal] | None = None
+    """The least and greatest value that Spark's type for it has, where the one kept has more."""
+
+
+@dataclass(frozen=True)
+class Accumulators:
+    """The sums kept for each group, and the measures that are computed from them."""
+
+    sums: tuple[Sum, ...]
+    """The number of rows first."""
+    measures: tuple[Output, ...]
+    """Over the sums, under the columns of the aggregate."""
+    others: tuple[Output, ...]
+    """The measures of the aggregate that are no functions of sums."""
+
+
+def accumulators(a: Aggregate, types: Mapping[Column, str]) -> Accumulators:
+    """What to keep for an aggregate."""
+    kept = _Kept(a.columns[0].ref)
+    kept.rows()
+    measures, others = list[Output](), list[Output]()
+    for m in a.measures:
+        made = kept.measure(m.scalar, types) if isinstance(m.scalar, AggregateCall) else None
+        if made is None:
+            others.append(m)
+        else:
+            measures.append(Output(m.column, made))
+    return Accumulators(tuple(kept.sums), tuple(measures), tuple(others))
+
+
+@dataclass
+class _Kept:
+    ref: str
+    sums: list[Sum] = field(default_factory=list)
+
+    def rows(self) -> ColumnRef:
+        return self._keep(ROWS, ONE, AggregateCall("count"))
+
+    def _keep(
+        self,
+        name: str,
+        term: Scalar,
+        total: Scalar | None = None,
+        limits: tuple[Literal, Literal] | None = None,
+    ) -> ColumnRef:
+        """The column that keeps a sum, which is kept once."""
+        total = total or Verbatim(("coalesce(", AggregateCall("sum", (term,)), ", 0)"))
+        for known in self.sums:
+            if (known.term, known.total) == (term, total):
+                return ColumnRef(known.column)
+        number = len(self.sums)
+        column = Column(self.ref, name if not number else f"{name}_{number}")
+        self.sums.append(Sum(column, term, total, limits))
+        return ColumnRef(column)
+
+    def measure(self, call: AggregateCall, types: Mapping[Column, str]) -> Scalar | None:
+        if call.distinct:
+            return None
+        arguments = call.arguments
+        if call.function == "count":
+            return self._how_often(call, [_present(x) for x in arguments])
+        if len(arguments) != 1 or not isinstance(arguments[0], ColumnRef):
+            return None
+        x = arguments[0]
+        type_ = types.get(x.column, "")
+        match call.function:
+            case "count_if":
+                return self._how_often(call, [x])
+            case "bool_or" | "bool_and":
+                some = self._how_often(call, [_present(x)])
+                deciding = x if call.function == "bool_or" else Verbatim(("NOT ", x))
+                found = self._how_often(call, [deciding])
+                op = ">" if call.function == "bool_or" else "="
+                return _unless_none(some, Compare(op, found, ZERO))
+            case "sum":
+                return self._sum(call, x, type_)
+            case "avg":
+                return self._average(call, x, type_)
+        return None
+
+    def _how_often(self, call: AggregateCall, conditions: list[Scalar]) -> Scalar:
+        """For how many rows all conditions are true."""
+        all_true = conjunction(*conditions, call.where)
+        if all_true == TRUE:
+            return self.rows()
+        one = Verbatim(("CASE WHEN ", all_true, " THEN 1 ELSE 0 END"))
+        return self._keep("__ev_number", one)
+
+    def _sum(self, call: AggregateCall, x: ColumnRef, type_: str) -> Scalar | None:
+        kept, result = _kept_type(type_), _sum_type(type_)
+        if kept is None or result is None:
+            return None
+        native = AggregateCall("sum", (x,), where=call.where)
+        whole = Verbatim(("CAST(coalesce(", native, f", 0) AS {kept})"))
+        total = self._keep("__ev_sum", _term(call, x, kept), whole, _limits(type_))
+        some = self._how_often(call, [_present(x)])
+        return _unless_none(some, Verbatim(("CAST(", total, f" AS {result})")))
+
+    def _average(self, call: AggregateCall, x: ColumnRef, type_: str) -> Scalar | None:
+        """As Spark computes it: s / m in doubles, or in the decimal type of an average."""
+        kept, result = _kept_type(type_), _sum_type(type_)
+        if kept is None or result is None:
+            return None
+        total = self._keep("__ev_sum", _term(call, x, kept))
+        some = self._how_often(call, [_present(x)])
+        if decimal := _DECIMAL.fullmatch(type_):
+            digits, scale = map(int, decimal.groups())
+            s, m = f" AS {result}) / CAST(", " AS DECIMAL(20,0))"
+            shown = f" AS DECIMAL({min(38, digits + 4)},{min(38, scale + 4)}))"
+            value = Verbatim(("CAST(CAST(", total, s, some, f"{m}{shown}"))
+        else:
+            value = Verbatim(("CAST(", total, " AS DOUBLE) / CAST(", some, " AS DOUBLE)"))
+        return _unless_none(some, value)
+
+
+def _term(call: AggregateCall, x: ColumnRef, kept: str) -> Scalar:
+    counted = conjunction(_present(x), call.where)
+    value = Verbatim(("CAST(", x, f" AS {kept})"))
+    return Verbatim(("CASE WHEN ", counted, " THEN ", value, " ELSE 0 END"))
+
+
+def _present(x: Scalar) -> Scalar:
+    return Verbatim((x, " IS NOT NULL"))
+
+
+def _unless_none(some: Scalar, value: Scalar) -> Scalar:
+    return Verbatim(("CASE WHEN ", Compare(">", some, ZERO), " THEN ", value, " END"))
+
+
+def _kept_type(type_: str) -> str | None:
+    """The type in which sums of a type are kept; None where adding is not exact.
+
+    Weights are multiplied in as INT. Spark cuts digits off a product of decimals if it has more
+    than 38 of them and more than 6 behind the point; such sums are not kept.
+    """
+    if type_ in _INTEGERS:
+        return "BIGINT"
+    if type_ == "bigint":
+        return "DECIMAL(38,0)"
+    if decimal := _DECIMAL.fullmatch(type_):
+        digits, scale = map(int, decimal.groups())
+        return f"DECIMAL({min(38, digits + 10)},{scale})" if digits <= 17 or scale <= 6 else None
+    return None
+
+
+def _sum_type(type_: str) -> str | None:
+    """The type that Spark gives the sum of a type."""
+    if decimal := _DECIMAL.fullmatch(type_):
+        digits, scale = map(int, decimal.groups())
+        return f"DECIMAL({min(38, digits + 10)},{scale})"
+    return "BIGINT" if type_ in _INTEGERS | {"bigint"} else None
+
+
+def _limits(type_: str) -> tuple[Literal, Literal] | None:
+    """The range of the sum's type, where it is narrower than that of the type kept."""
+    if type_ == "bigint":
+        return Literal("-9223372036854775808"), Literal("9223372036854775807")
+    return None

@@ -1,0 +1,114 @@
+"""Joins that stay as small as the change they start from, marked so that Spark broadcasts them.
+
+Spark knows the size of a change, but not that of a change joined with a table: it supposes the
+product, and shuffles the next table as a whole. Where each table so far is met on a key of its
+own, no row of the change meets more than one row of it, and the joined rows are no more than
+those of the change: they are broadcast, and the next table is read in place.
+
+A declared key that does not hold makes a broadcast larger than it should be, never wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from everview.algebra.columns import Column
+from everview.algebra.relations import (
+    Broadcast,
+    Filter,
+    Join,
+    JoinKind,
+    Output,
+    Project,
+    Relation,
+    Scan,
+    Union,
+)
+from everview.algebra.scalars import (
+    ColumnRef,
+    Scalar,
+    conjuncts,
+    equated_columns,
+    substitute,
+)
+from everview.algebra.trees import inputs_of, with_inputs
+from everview.maintenance.demand import is_small
+
+Keys = Mapping[str, tuple[frozenset[str], ...]]
+"""For a base table the sets of columns that are keys of it."""
+Types = Mapping[Column, str]
+
+
+def broadcast_joins(relation: Relation, keys: Keys, types: Types) -> Relation:
+    """The relation with every chain of joins that stays small broadcast to the table after it."""
+    below = tuple(broadcast_joins(i, keys, types) for i in inputs_of(relation))
+    node = with_inputs(relation, below) if below else relation
+    return _staged(node, keys, types) if isinstance(node, Project) else node
+
+
+def _staged(project: Project, keys: Keys, types: Types) -> Project:
+    """The projection over its joins one by one, those that stay small as relations of their own."""
+    joined, steps = _chain(project.input)
+    if not is_small(joined) or len(steps) < 2:
+        return project
+    current = {c: c for c in joined.columns}
+    stays_small = True
+    for number, (right, on) in enumerate(steps):
+        if number and stays_small:
+            made = _under(f"#{number}{joined.columns[0].ref}", joined)
+            joined = Broadcast(made)
+            renamed = {_column(o.scalar): o.column for o in made.outputs}
+            current = {c: renamed[now] for c, now in current.items()}
+        stays_small = stays_small and _meets_one(right, on, keys, types)
+        joined = Join(joined, right, _rewritten(on, current | {c: c for c in right.columns}))
+        current |= {c: c for c in right.columns}
+    outputs = (Output(o.column, _rewritten(o.scalar, current)) for o in project.outputs)
+    return Project(joined, tuple(outputs))
+
+
+def _chain(relation: Relation) -> tuple[Relation, list[tuple[Relation, Scalar]]]:
+    """What a chain of inner joins begins with, and what is joined to it, on which conditions."""
+    match relation:
+        case Join(left, right, on, JoinKind.INNER):
+            first, steps = _chain(left)
+            return first, [*steps, (right, on)]
+    return relation, []
+
+
+def _meets_one(right: Relation, on: Scalar, keys: Keys, types: Types) -> bool:
+    """Whether a row meets one row of the right side at most, but for those that changed."""
+    scan = _scan_of(right)
+    if scan is None:
+        return False
+    pairs = [p for c in conjuncts(on) if (p := equated_columns(c)) is not None]
+    typed = [p for p in pairs if types.get(p[0], "") == types.get(p[1], " ")]
+    equated = {c.name for pair in typed for c in pair if c in scan.columns}
+    return any(key <= equated for key in keys.get(scan.table, ()))
+
+
+def _scan_of(relation: Relation) -> Scan | None:
+    match relation:
+        case Scan():
+            return relation
+        case Filter(input):
+            return _scan_of(input)
+        case Union((first, *_)):  # a table before its change: the table, and the change
+            return _scan_of(first)
+    return None
+
+
+def _under(ref: str, relation: Relation) -> Project:
+    outputs = (
+        Output(Column(ref, f"{c.name}_{n}"), ColumnRef(c)) for n, c in enumerate(relation.columns)
+    )
+    return Project(relation, tuple(outputs))
+
+
+def _rewritten(scalar: Scalar, current: Mapping[Column, Column]) -> Scalar:
+    return substitute(scalar, lambda c: ColumnRef(current[c]))
+
+
+def _column(scalar: Scalar) -> Column:
+    if not isinstance(scalar, ColumnRef):
+        raise ValueError(f"{scalar} is not a column")
+    return scalar.column

@@ -1,0 +1,221 @@
+"""Only the keys that a small relation asks for: the push-down of key restrictions.
+
+Where a small relation (a change, or something held) is joined with others, only rows that agree
+with it on the equated columns matter. This demand is passed down the tree, through renames,
+further equalities, groups and partitions, to where it saves work:
+
+- a stratum is computed at the demanded keys only: they are joined into its input;
+- a base table is scanned between the least and the greatest demanded value, written as
+  literals, because Spark and Delta skip files by these and never by the other side of a join.
+
+Columns are demanded through an equality only if they have one type: the order of '9' and '10'
+is not that of 9 and 10, and a comparison of different types can equate several values with one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from everview.algebra.columns import Column
+from everview.algebra.relations import (
+    Accumulate,
+    Aggregate,
+    Filter,
+    Join,
+    JoinKind,
+    Output,
+    Project,
+    Relation,
+    Scan,
+    State,
+    Values,
+    Window,
+)
+from everview.algebra.scalars import (
+    ColumnRef,
+    Compare,
+    Literal,
+    Scalar,
+    conjunction,
+    conjuncts,
+    equated_columns,
+)
+from everview.algebra.trees import has_change, inputs_of, scans, with_inputs
+from everview.analysis.strata import Stratum
+from everview.maintenance.keyed import key_columns
+from everview.maintenance.lets import at_keys
+
+Ranges = Mapping[tuple[str, str], tuple[Literal, Literal]]
+"""For (table, column): the least and the greatest value in what is held of it, without NULLs."""
+
+
+@dataclass(frozen=True)
+class _Asker:
+    """A column of a small relation, whose values are asked for."""
+
+    small: Relation
+    column: Column
+
+
+_Demand = Mapping[Column, _Asker]
+
+
+@dataclass(frozen=True)
+class Pushdown:
+    """Passes demands down; strata are replaced by what computes them."""
+
+    strata: Mapping[str, Stratum]
+    types: Mapping[Column, str]
+    ranges: Ranges
+
+    def apply(self, relation: Relation) -> Relation:
+        """The relation, computing of every stratum and base table only what is asked for."""
+        return self._push(relation, {})
+
+    def _push(self, node: Relation, asked: _Demand) -> Relation:
+        match node:
+            case Scan(_, _, _, State.DELTA | State.HELD) | Values():
+                return node
+            case Scan(table) if table in self.strata:
+                return self._stratum(node, asked)
+            case Scan():
+                found = [c for s in node.columns if s in asked for c in self._range(s, asked[s])]
+                return Filter(node, conjunction(*found)) if found else node
+            case Filter(input, predicate):
+                return Filter(self._push(input, self._closed(asked, predicate)), predicate)
+            case Join():
+                return self._join(node, asked)
+            case Window():
+                asked = {c: a for c, a in asked.items() if c in key_columns(node)}
+        below = _through(node, asked)
+        return with_inputs(node, tuple(self._push(i, below) for i in inputs_of(node)))
+
+    def _join(self, join: Join, asked: _Demand) -> Relation:
+        left, right = self._offered(join.left), self._offered(join.right)
+        of_left = {c: a for c, a in asked.items() if c in join.left.columns}
+        match join.kind:
+            case JoinKind.INNER | JoinKind.SEMI:
+                to_left = to_right = self._closed({**asked, **left, **right}, join.on)
+            case JoinKind.LEFT | JoinKind.ANTI:
+                to_left, to_right = of_left, self._closed({**of_left, **left}, join.on)
+            case JoinKind.FULL:
+                to_left = to_right = {}
+        sides = ((join.left, to_left), (join.right, to_right))
+        return with_inputs(join, tuple(self._push(side, _of(side, to)) for side, to in sides))
+
+    def _offered(self, node: Relation) -> _Demand:
+        """The columns that have only values of the small relation that a join starts from."""
+        if is_small(node):
+            return {c: _Asker(node, c) for c in node.columns}
+        match node:
+            case Filter(input, predicate):
+                return self._closed(self._offered(input), predicate)
+            case Project(input, outputs):
+                below = self._offered(input)
+                renames = ((o.column, o.scalar) for o in outputs)
+                return {
+                    made: below[of.column]
+                    for made, of in renames
+                    if isinstance(of, ColumnRef) and of.column in below
+                }
+            case Join(left, right, on, JoinKind.INNER):
+                return self._closed({**self._offered(left), **self._offered(right)}, on)
+            case Join(left, _, _, kind) if kind is not JoinKind.FULL:
+                return self._offered(left)
+        return {}
+
+    def _closed(self, asked: _Demand, condition: Scalar) -> _Demand:
+        """What is asked for, also of columns that the condition equates with what is."""
+        closed = dict(asked)
+        pairs = [p for c in conjuncts(condition) if (p := equated_columns(c)) is not None]
+        for _ in pairs:
+            for pair in pairs:
+                for known, other in (pair, pair[::-1]):
+                    if known in closed and self._type(closed[known]) == self.types.get(other, ""):
+                        closed.setdefault(other, closed[known])
+        return closed
+
+    def _type(self, asker: _Asker) -> str | None:
+        return self.types.get(_origin(asker.small, asker.column)[1])
+
+    def _range(self, column: Column, asker: _Asker) -> tuple[Scalar, ...]:
+        table, origin = _origin(asker.small, asker.column)
+        bounds = self.ranges.get((table, origin.name))
+        if bounds is None:
+            return ()
+        value = ColumnRef(column)
+        return Compare(">=", value, bounds[0]), Compare("<=", value, bounds[1])
+
+    def _stratum(self, scan: Scan, asked: _Demand) -> Relation:
+        """A stratum after the change, under the columns of its scan, at the keys asked for."""
+        operator = self.strata[scan.table].operator
+        by_name = {c.name: c for c in operator.columns}
+        column_of = {c: by_name[c.name] for c in scan.columns}
+        wanted = {column_of[c]: a for c, a in asked.items() if c in column_of}
+        computed = self._push(_restricted(operator, wanted, f"{scan.ref}#asked"), {})
+        outputs = (Output(c, ColumnRef(o)) for c, o in column_of.items())
+        return Project(computed, tuple(outputs))
+
+
+def _restricted(operator: Aggregate | Window | Join, wanted: _Demand, ref: str) -> Relation:
+    """The operator over an input that has only the rows of the keys asked for, where it may."""
+    match operator:
+        case Aggregate(input):
+            return replace(operator, input=_at(input, _through(operator, wanted), ref))
+        case Window(input):
+            inner = {c: wanted[c] for c in key_columns(operator) if c in wanted}
+            return replace(operator, input=_at(input, inner, ref))
+        case Join(left, _, _, kind) if kind is not JoinKind.FULL:
+            inner = {c: wanted[c] for c in left.columns if c in wanted}
+            return replace(operator, left=_at(left, inner, ref))
+    return operator
+
+
+def _at(block: Relation, wanted: _Demand, ref: str) -> Relation:
+    """The block at the keys of one of those who ask: the one who asks for most columns."""
+    if not wanted or not isinstance(block, Project):
+        return block
+    smalls = [a.small for a in wanted.values()]
+    small = max(smalls, key=smalls.count)
+    own = {c: a.column for c, a in wanted.items() if a.small == small}
+    asked = tuple(dict.fromkeys(own.values()))
+    names = {c: Column(ref, f"k{n}") for n, c in enumerate(asked)}
+    keys = Aggregate(small, tuple(Output(names[c], ColumnRef(c)) for c in asked))
+    same = (Compare("<=>", ColumnRef(c), ColumnRef(names[k])) for c, k in own.items())
+    return at_keys(block, keys, conjunction(*same))
+
+
+def is_small(node: Relation) -> bool:
+    """Whether a relation reads nothing but changes and what is held."""
+    return has_change(node) and all(s.state.is_change for s in scans(node))
+
+
+def _of(side: Relation, asked: _Demand) -> _Demand:
+    return {c: a for c, a in asked.items() if c in side.columns}
+
+
+def _through(node: Relation, asked: _Demand) -> _Demand:
+    """What is asked of a node's columns, asked of those of its input."""
+    match node:
+        case Project(_, outputs) | Aggregate(_, outputs) | Accumulate(_, outputs):
+            return {
+                o.scalar.column: asked[o.column]
+                for o in outputs
+                if o.column in asked and isinstance(o.scalar, ColumnRef)
+            }
+    return asked
+
+
+def _origin(relation: Relation, column: Column) -> tuple[str, Column]:
+    """The held table and column that a column of a small relation shows, if it is that simple."""
+    match relation:
+        case Scan(table) if column in relation.columns:
+            return table, column
+        case Project(input, outputs) | Aggregate(input, outputs):
+            for o in outputs:
+                if o.column == column and isinstance(o.scalar, ColumnRef):
+                    return _origin(input, o.scalar.column)
+        case Filter(input):
+            return _origin(input, column)
+    return "", column

@@ -1,0 +1,155 @@
+"""A view that ends in GROUP BY, DISTINCT or a set operator: its state is the aggregate's groups.
+
+What stands above the aggregate (expressions over its measures, HAVING, how often a row of
+INTERSECT ALL is repeated) looks at one group at a time, so it is not stored: all groups are
+kept, and it is computed when the view is read.
+
+Of every group its columns are stored, sums from which some measures are computed
+(`accumulators.py`), and the values of the measures that are no functions of sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from everview.algebra.columns import Column
+from everview.algebra.relations import (
+    Accumulate,
+    Aggregate,
+    Filter,
+    Output,
+    Project,
+    Relation,
+    Repeat,
+    Scan,
+)
+from everview.algebra.scalars import ColumnRef, Scalar, substitute
+from everview.algebra.trees import inputs_of, scans, with_inputs
+from everview.analysis.strata import Layers, Stratum
+from everview.maintenance.accumulators import Accumulators, accumulators
+
+STATE = "#state"
+"""The name under which the stored rows are scanned."""
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The aggregate whose groups are stored, and the block that shows them."""
+
+    stratum: Stratum
+    aggregate: Aggregate
+    kept: Accumulators
+    keys: tuple[str, ...]
+    """The stored columns that identify a group; none if there is always one group."""
+    top: Relation
+    """The view over a scan of the stratum."""
+
+    @property
+    def name(self) -> str:
+        """The stratum that the aggregate is."""
+        return self.stratum.name
+
+    @property
+    def original(self) -> Aggregate:
+        """The aggregate as the view's own relation has it."""
+        found = self.stratum.original
+        return found if isinstance(found, Aggregate) else self.aggregate
+
+    @property
+    def sums(self) -> tuple[str, ...]:
+        return tuple(s.column.name for s in self.kept.sums)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The stored columns of the measures that are computed anew."""
+        return tuple(f"__ev_value_{m.column.name}" for m in self.kept.others)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All stored columns, in order."""
+        return (*self.keys, *self.sums, *self.values)
+
+    @property
+    def stored(self) -> Project:
+        """The rows to be stored, computed from the aggregate's input as it is."""
+        measures = tuple(Output(s.column, s.total) for s in self.kept.sums)
+        a = replace(self.aggregate, measures=measures + self.kept.others)
+        return _named(a, self.names)
+
+    @property
+    def scan(self) -> Scan:
+        """The stored rows."""
+        return Scan(STATE, STATE, self.names)
+
+    def added(self, input: Relation) -> Project:
+        """Keys and sums over rows of the aggregate's input, or over a change of it."""
+        sums = tuple(Output(s.column, s.term) for s in self.kept.sums)
+        total = Accumulate(input, self.aggregate.groups, sums)
+        return _named(total, (*self.keys, *self.sums))
+
+    def anew(self, input: Relation) -> Project:
+        """Keys and values over rows of the aggregate's input."""
+        total = Aggregate(input, self.aggregate.groups, self.kept.others)
+        return _named(total, (*self.keys, *self.values))
+
+    @property
+    def shown(self) -> Relation:
+        """The rows of the view, computed from the stored ones."""
+        stored = {c.name: ColumnRef(c) for c in self.scan.columns}
+        columns = {g.column: stored[k] for g, k in self._keyed()}
+        columns |= {s.column: stored[s.column.name] for s in self.kept.sums}
+        made: dict[str, Scalar] = {g.column.name: stored[k] for g, k in self._keyed()}
+        for m in self.kept.measures:
+            made[m.column.name] = substitute(m.scalar, lambda c: columns[c])
+        for m, name in zip(self.kept.others, self.values, strict=True):
+            made[m.column.name] = stored[name]
+        return _with_scan(self.top, self.name, self.scan, made)
+
+    def _keyed(self) -> zip[tuple[Output, str]]:
+        return zip(self.aggregate.groups, self.keys, strict=True)
+
+
+def find_groups(layers: Layers, types: Mapping[Column, str]) -> Groups | None:
+    """The groups that a view can be stored as; None if its top joins or adds up something."""
+    read = list(scans(layers.top))
+    last = layers.strata[-1] if layers.strata else None
+    if last is None or len(read) != 1 or read[0].table != last.name:
+        return None
+    if not isinstance(last.operator, Aggregate) or not _looks_at_one_row(layers.top):
+        return None
+    keys = _key_names(last.operator, layers.top, read[0])
+    kept = accumulators(last.operator, types)
+    return Groups(last, last.operator, kept, keys, layers.top)
+
+
+def _looks_at_one_row(relation: Relation) -> bool:
+    return isinstance(relation, Project | Filter | Repeat | Scan) and all(
+        map(_looks_at_one_row, inputs_of(relation))
+    )
+
+
+def _key_names(a: Aggregate, top: Relation, scan: Scan) -> tuple[str, ...]:
+    """A group's column is stored under the name by which the view shows it, else hidden."""
+    outputs = top.outputs if isinstance(top, Project) else ()
+    shown = {o.scalar: o.column.name for o in reversed(outputs)}
+    of_scan = {c.name: ColumnRef(c) for c in scan.columns}
+    names = []
+    for number, g in enumerate(a.groups):
+        name = shown.get(of_scan[g.column.name]) if g.column.name in of_scan else None
+        names.append(name if name and name not in names else f"__ev_group_{number}")
+    return tuple(names)
+
+
+def _named(relation: Relation, names: tuple[str, ...]) -> Project:
+    pairs = zip(names, relation.columns, strict=True)
+    return Project(relation, tuple(Output(Column(STATE, n), ColumnRef(c)) for n, c in pairs))
+
+
+def _with_scan(relation: Relation, name: str, state: Scan, made: Mapping[str, Scalar]) -> Relation:
+    """The block over the state, in which the stratum's columns are computed."""
+    if isinstance(relation, Scan) and relation.table == name:
+        outputs = (Output(c, made[c.name]) for c in relation.columns)
+        return Project(state, tuple(outputs))
+    below = tuple(_with_scan(i, name, state, made) for i in inputs_of(relation))
+    return with_inputs(relation, below)

@@ -1,0 +1,123 @@
+"""The items of a select list, `*` spelled out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from everview.algebra.scalars import Scalar
+from everview.errors import Code
+from everview.sql.aggregate_functions import aggregates_in, windows_in
+from everview.sql.emit import SPARK
+from everview.sql.findings import Findings
+from everview.sql.parser import span_of
+from everview.sql.reading import Star
+from everview.sql.scope import Scope, Visible
+
+
+@dataclass(frozen=True)
+class Item:
+    """One output of a SELECT: an expression, or a column that a `*` stands for.
+
+    `scalar` is that column's; `node` is then the `*`.
+    """
+
+    name: str
+    node: exp.Expr
+    alias: str = ""
+    scalar: Scalar | None = None
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether it is computed row by row, with neither aggregates nor window functions."""
+        return not any(aggregates_in(self.node)) and not any(windows_in(self.node))
+
+
+@dataclass(frozen=True)
+class SelectList:
+    """The items of a SELECT; `is_known` if these are all, which they are not after a mistake."""
+
+    items: tuple[Item, ...]
+    is_known: bool
+
+
+def read_select_list(
+    node: exp.Select, scope: Scope | None, text: str, findings: Findings
+) -> SelectList:
+    """The items in the order of the outputs."""
+    items: list[Item] = []
+    is_known = True
+    for expression in node.expressions:
+        found = _items(expression, scope, text, findings)
+        is_known = is_known and found is not None
+        items += found or ()
+    return SelectList(tuple(items), is_known)
+
+
+def _items(
+    item: exp.Expr, scope: Scope | None, text: str, findings: Findings
+) -> tuple[Item, ...] | None:
+    inner = item.this if isinstance(item, exp.Alias) else item
+    if isinstance(inner, exp.QueryTransform):
+        hint = "a view may not run programs; use Spark's functions"
+        detail = "TRANSFORM … USING runs a program on the cluster"
+        findings.mistake(Code.FORBIDDEN_FUNCTION, detail, hint, span_of(inner))
+        return None
+    if _is_star(inner):
+        found = _star(inner, scope, findings)
+        return None if found is None else tuple(Item(v.name, inner, "", v.scalar) for v in found)
+    if isinstance(item.args.get("alias"), exp.Placeholder):  # as sqlglot reads `a:b`
+        findings.refuse("a path behind a colon", item)
+        return None
+    if isinstance(item, exp.Aliases):
+        findings.refuse("a function that makes several columns", item)
+        return None
+    alias = item.alias if isinstance(item, exp.Alias) else ""
+    return (Item(_output_name(item, text), inner, alias),)
+
+
+def _output_name(item: exp.Expr, text: str) -> str:
+    if isinstance(item, exp.Alias | exp.Column):
+        return str(item.alias_or_name)
+    span = span_of(item)
+    return text[span.start : span.end] if span else item.sql(dialect="spark")
+
+
+def _is_star(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Star) or (
+        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+    )
+
+
+def _star(star: exp.Expr, scope: Scope | None, findings: Findings) -> tuple[Visible, ...] | None:
+    if scope is None:
+        return None
+    qualifier = [p.name for p in star.parts[:-1]] if isinstance(star, exp.Column) else []
+    found = scope.star(qualifier)
+    inner = star.this if isinstance(star, exp.Column) else star
+    if inner.args.get("replace") or inner.args.get("rename"):
+        findings.refuse("* REPLACE", star)
+    left_out = {c.name.lower() for c in inner.args.get("except_") or ()}
+    if not found and qualifier and scope.resolve(qualifier)[0]:
+        findings.refuse("* of a struct", star)
+        return None
+    unknown = left_out - {v.name.lower() for v in found}
+    span = span_of(star)
+    if not found or unknown:
+        name = ".".join(qualifier) if not found else ", ".join(sorted(unknown))
+        detail = f"{name}.* names no table of FROM" if not found else f"no column {name}"
+        hint = "look at the names and aliases in FROM"
+        findings.mistake(Code.UNKNOWN_COLUMN, detail, hint, span)
+        return None
+    kept = tuple(v for v in found if v.name.lower() not in left_out)
+    double = [v.name for v in kept if not v.qualifier and len(scope.resolve([v.name])[0]) > 1]
+    if double:
+        detail = f"* has a merged column {double[0]} beside another of this name"
+        hint = "write the columns instead of *"
+        findings.mistake(Code.AMBIGUOUS_COLUMN, detail, hint, span)
+        return None
+    if span:
+        spelled = ", ".join(".".join(map(SPARK.identifier, (*v.qualifier, v.name))) for v in kept)
+        findings.stars.append(Star(span, spelled))
+    return kept

@@ -1,0 +1,319 @@
+"""Only rows that a small relation asks for are read: keys into strata, ranges onto tables."""
+
+from __future__ import annotations
+
+import pytest
+
+from everview.algebra.columns import Column
+from everview.algebra.printing import formula
+from everview.algebra.relations import Join, Net, Output, Project, Relation, Scan, State, Union
+from everview.algebra.scalars import TRUE, ColumnRef, Compare, Literal
+from everview.catalog.tables import Table
+from everview.maintenance.demand import Pushdown, Ranges, is_small
+from everview.maintenance.groups import STATE
+from everview.maintenance.plan import Plan
+from tests.law.schemas import make_table
+from tests.unit.given import full, lines, outline, plan, unnumbered
+
+
+def between(table: str, column: str, low: int = 1, high: int = 9) -> Ranges:
+    return {(full(table), column): (Literal(str(low)), Literal(str(high)))}
+
+
+def conditions(relation: Relation) -> list[str]:
+    return [line.partition(" where ")[2] for line in lines(relation) if " where " in line]
+
+
+def filters(text: str, changed: str, ranges: Ranges, **tables: Table) -> list[str]:
+    """The conditions that ranges add to what is computed when one table changes."""
+    found = plan(text, tables=tables)
+    added = []
+    for let in found.when_changed({full(changed)}).lets:
+        without = conditions(found.computation(let))
+        added += [c for c in conditions(found.computation(let, ranges)) if c not in without]
+    return list(dict.fromkeys(added))
+
+
+def computed(found: Plan, changed: str) -> list[str]:
+    """The last bag, as it is computed when one table changes."""
+    return outline(found.computation(found.when_changed({full(changed)}).lets[-1]))
+
+
+# ranges on tables
+
+
+def test_a_column_equated_with_the_change_lies_in_its_range() -> None:
+    text = "select t.a from t join u on t.k = u.k"
+    assert filters(text, "u", between("u", "k")) == ["(t.k >= 1) AND (t.k <= 9)"]
+    assert filters(text, "t", between("t", "k")) == ["(u.k >= 1) AND (u.k <= 9)"]
+
+
+def test_null_safe_equality_passes_it_on_too() -> None:
+    """A range is known only where the change has no NULL."""
+    text = "select t.a from t join u on t.k <=> u.k"
+    assert filters(text, "u", between("u", "k")) == ["(t.k >= 1) AND (t.k <= 9)"]
+
+
+def test_ranges_follow_chains_of_equalities_in_one_condition() -> None:
+    text = "select t.a from t join line on t.k = o and o = n"
+    assert filters(text, "t", between("t", "k")) == [
+        "(line.o >= 1) AND (line.o <= 9) AND (line.n >= 1) AND (line.n <= 9)"
+    ]
+
+
+def test_ranges_follow_chains_of_equalities_over_several_joins() -> None:
+    text = "select t.a from bag join u on bag.c = u.k join t on t.k = u.k where bag.a = 1"
+    assert sorted(filters(text, "t", between("t", "k"))) == [
+        "(bag.c >= 1) AND (bag.c <= 9)",
+        "(u.k >= 1) AND (u.k <= 9)",
+    ]
+
+
+def test_ranges_follow_equalities_and_renames_below_a_union() -> None:
+    text = (
+        "select d.x from u join (select a as x from t union all select c from bag where c = a) d "
+        "on d.x = u.k"
+    )
+    assert filters(text, "u", between("u", "k")) == [
+        "(t.a >= 1) AND (t.a <= 9)",
+        "(bag.a >= 1) AND (bag.a <= 9) AND (bag.c >= 1) AND (bag.c <= 9)",
+    ]
+
+
+def test_the_change_itself_is_not_filtered_again() -> None:
+    assert filters("select a from t where k = a", "t", between("t", "k")) == []
+
+
+def test_the_other_reference_of_a_self_join_is_bounded() -> None:
+    text = "select p.a from t p join t q on p.a = q.k"
+    assert filters(text, "t", between("t", "a")) == ["(q.k >= 1) AND (q.k <= 9)"]
+    assert filters(text, "t", between("t", "b")) == []
+
+
+@pytest.mark.parametrize(
+    "condition", ["t.k < u.k", "(t.k = u.k or t.a = 1)", "t.k + 1 = u.k", "t.k <> u.k"]
+)
+def test_other_conditions_pass_on_no_range(condition: str) -> None:
+    assert filters(f"select t.a from t join u on {condition}", "t", between("t", "k")) == []
+
+
+def test_columns_of_different_types_pass_on_no_range() -> None:
+    """'10' lies between '1' and '9' as a text, and a cast between the two can lose digits."""
+    text = "select t.a from t join people on t.k = people.name join u on u.k = people.name"
+    assert filters(text, "t", between("t", "k")) == []
+    assert filters(text, "u", between("u", "k")) == []
+    same_type = "select t.a from t join people on t.k = people.name join u on u.k = t.k"
+    assert filters(same_type, "t", between("t", "k")) == ["(u.k >= 1) AND (u.k <= 9)"]
+
+
+def test_columns_of_unknown_types_pass_on_no_range() -> None:
+    untyped = make_table("u", {"y": "", "k": ""}, ["k"])
+    text = "select t.a from t join u on t.k = u.k"
+    assert filters(text, "u", between("u", "k"), u=untyped) == []
+    assert filters(text, "t", between("t", "k"), u=untyped) == []
+
+
+def test_a_table_called_old_keeps_its_types() -> None:
+    texts = make_table("texts", {"k": "int", "s": "string"})
+    text = "select {0}.s as k, count(*) as n from texts {0} join people on {0}.k = name group by 1"
+    for alias in ("new", "old"):
+        assert filters(text.format(alias), "texts", between("texts", "k"), texts=texts) == []
+
+
+def test_the_range_of_another_table_is_not_used() -> None:
+    assert filters("select t.a from t join u on t.k = u.k", "t", between("bag", "a")) == []
+
+
+def test_each_changed_table_has_its_own_ranges() -> None:
+    found = plan("select t.a, y from t join u on t.k = u.k")
+    ranges = {**between("t", "k", 1, 2), **between("u", "k", 3, 4)}
+    (let,) = found.when_changed([full("t"), full("u")]).lets
+    assert conditions(found.computation(let, ranges)) == [
+        "(u.k >= 1) AND (u.k <= 2)",
+        "(t.k >= 3) AND (t.k <= 4)",
+    ]
+
+
+def test_the_ranges_of_what_is_held_are_used_like_those_of_changes() -> None:
+    found = plan("select a, max(b) as m from t group by a")
+    _, _, anew, new = found.derivation.lets
+    held = {("d1", "a"): (Literal("1"), Literal("2"))}
+    assert conditions(found.computation(anew, held)) == ["(t.a >= 1) AND (t.a <= 2)"]
+    stored = {("d2", "a"): (Literal("1"), Literal("2"))}
+    assert conditions(found.computation(new, stored)) == [f"({STATE}.a >= 1) AND ({STATE}.a <= 2)"]
+
+
+# joins that keep or drop unmatched rows
+
+
+def test_the_side_that_is_padded_is_bounded_by_the_other() -> None:
+    text = "select t.a, y from t left join u on t.a = u.k"
+    found = plan(text)
+    bag = found.when_changed({full("t")}).lets[-2]
+    held = {("d1", "a"): (Literal("1"), Literal("2"))}
+    assert conditions(found.computation(bag, held)) == ["(u.k >= 1) AND (u.k <= 2)"]
+
+
+def join(kind: str) -> Relation:
+    """p ∘ q where a small relation asks for keys of either side."""
+    return plan(f"select p.a, q.b from t p {kind} join t q on p.k = q.k").layers.strata[0].operator
+
+
+def asked(kind: str, column: str) -> list[str]:
+    """What is bounded when one column of a join's result is asked for."""
+    operator = join(kind)
+    assert isinstance(operator, Join)
+    small = Scan("small", "small", ("x",), State.HELD)
+    of = next(c for c in operator.columns if unnumbered(str(c)) == column)
+    on = Compare("=", ColumnRef(of), ColumnRef(small.columns[0]))
+    types = dict.fromkeys((*operator.columns, *small.columns), "int")
+    types |= {Column(ref, "k"): "int" for ref in ("p", "q")}
+    ranges = {("small", "x"): (Literal("1"), Literal("2"))}
+    return conditions(Pushdown({}, types, ranges).apply(Join(small, operator, on)))
+
+
+P, Q = "(p.k >= 1) AND (p.k <= 2)", "(q.k >= 1) AND (q.k <= 2)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "bounded"),
+    [
+        ("left", "p#.k", [P, Q]),
+        # a row of p that finds no partner in the range would seem to have none at all
+        ("left", "q#.k_2", []),
+        ("full", "p#.k", []),
+        ("full", "q#.k_2", []),
+    ],
+)
+def test_what_is_asked_of_an_outer_join_is_asked_of_the_side_it_keeps(
+    kind: str, column: str, bounded: list[str]
+) -> None:
+    assert asked(kind, column) == bounded
+
+
+@pytest.mark.parametrize("kind", ["semi", "anti"])
+def test_what_is_asked_of_a_semi_or_anti_join_is_asked_of_both_sides(kind: str) -> None:
+    operator = plan(f"select p.a from t p {kind} join t q on p.k = q.k").layers.strata[0].operator
+    assert isinstance(operator, Join)
+    small = Scan("small", "small", ("x",), State.HELD)
+    on = Compare("=", ColumnRef(operator.columns[0]), ColumnRef(small.columns[0]))
+    shown = (*operator.left.columns, *operator.right.columns, *small.columns)
+    types = dict.fromkeys(shown, "int")
+    types |= {Column(ref, "k"): "int" for ref in ("p", "q")}
+    ranges = {("small", "x"): (Literal("1"), Literal("2"))}
+    found = Pushdown({}, types, ranges).apply(Join(small, operator, on))
+    assert conditions(found) == [P, Q]
+
+
+def test_what_a_projection_shows_of_something_small_is_asked_for() -> None:
+    """As of joins that are broadcast."""
+    small, t, u = Scan("s", "s", ("x",), State.HELD), Scan("t", "t", ("k",)), Scan("u", "u", ("k",))
+    (x, k, y) = (ColumnRef(s.columns[0]) for s in (small, t, u))
+    shown = Column("v", "shown")
+    joined = Project(Join(small, t, Compare("=", x, k)), (Output(shown, k),))
+    types = dict.fromkeys((x.column, k.column, y.column, shown), "int")
+    ranges = {("s", "x"): (Literal("1"), Literal("2"))}
+    whole = Join(joined, u, Compare("=", ColumnRef(shown), y))
+    assert conditions(Pushdown({}, types, ranges).apply(whole)) == [
+        "(t.k >= 1) AND (t.k <= 2)",
+        "(u.k >= 1) AND (u.k <= 2)",
+    ]
+
+
+# strata
+
+
+GROUPED = "select t.b, n from t join (select a, c, count(*) as n from bag group by a, c) g on {}"
+
+
+def test_a_stratum_is_computed_at_the_keys_that_are_asked_for() -> None:
+    assert computed(plan(GROUPED.format("t.a = g.a")), "t")[:7] == [
+        "r0 := scan t (delta)",
+        "r1 := distinct r0 by t.a as k0",
+        "r2 := scan bag",
+        "r3 := inner join r1, r2 on bag.a <=> g_groups##asked.k0",
+        "r4 := project r3 to bag.a, bag.c",
+        "r5 := aggregate r4 by g_groups#.a, g_groups#.c: count(*) as n",
+        "r6 := project r5 to g_groups.a, g_groups.c, g_groups.n",
+    ]
+
+
+def test_all_columns_that_one_relation_asks_for_are_keys_together() -> None:
+    found = computed(plan(GROUPED.format("t.a = g.a and t.b = g.c")), "t")
+    assert found[1] == "r1 := distinct r0 by t.a as k0, t.b as k1"
+    assert found[3].endswith("(bag.a <=> g_groups##asked.k0) AND (bag.c <=> g_groups##asked.k1)")
+
+
+def test_a_measure_that_is_asked_for_restricts_nothing() -> None:
+    found = plan(GROUPED.format("t.a = g.n"))
+    assert not any("asked" in line for line in computed(found, "t"))
+
+
+def test_groups_of_another_type_than_what_is_asked_for_are_not_restricted() -> None:
+    text = "select born, n from people join (select a, count(*) as n from bag group by a) g on {}"
+    assert not any("asked" in line for line in computed(plan(text.format("name = g.a")), "people"))
+
+
+def test_an_aggregate_without_groups_is_never_restricted() -> None:
+    text = "select t.a from t join (select count(*) as n from bag) g on t.k = g.n"
+    assert not any("asked" in line for line in computed(plan(text), "t"))
+
+
+def test_ranges_reach_the_tables_below_a_stratum_through_its_groups() -> None:
+    assert filters(GROUPED.format("t.a = g.a"), "t", between("t", "a")) == [
+        "(bag.a >= 1) AND (bag.a <= 9)"
+    ]
+    assert filters(GROUPED.format("t.a = g.n"), "t", between("t", "a")) == []
+
+
+def test_of_a_window_only_the_partition_can_be_asked_for() -> None:
+    text = (
+        "select t.b, r from t join (select a, c, rank() over (partition by a order by c) as r "
+        "from bag) w on {}"
+    )
+    found = computed(plan(text.format("t.a = w.a")), "t")
+    assert found[3] == "r3 := inner join r1, r2 on bag.a <=> w_windows##asked.k0"
+    assert filters(text.format("t.a = w.a"), "t", between("t", "a")) == [
+        "(bag.a >= 1) AND (bag.a <= 9)"
+    ]
+    for other in ("t.a = w.c", "t.a = w.r"):
+        assert not any("asked" in line for line in computed(plan(text.format(other)), "t"))
+        assert filters(text.format(other), "t", between("t", "a")) == []
+
+
+def test_of_a_left_join_the_left_side_is_computed_at_the_keys() -> None:
+    text = (
+        "select p.b, y from t p join "
+        "(select bag.a, u.y, u.k from bag left join u on bag.c = u.k) j on p.a = {}"
+    )
+    assert any("bag.a <=> u##asked.k0" in line for line in computed(plan(text.format("j.a")), "t"))
+    assert not any("asked" in line for line in computed(plan(text.format("j.k")), "t"))
+
+
+def test_of_a_full_join_nothing_is_restricted() -> None:
+    text = (
+        "select p.b, y from t p join (select bag.a, u.y from bag full join u on bag.c = u.k) j "
+        "on p.a = j.a"
+    )
+    assert not any("asked" in line for line in computed(plan(text), "t"))
+
+
+def test_strata_stand_inside_each_other_where_nothing_is_asked_for() -> None:
+    found = plan(
+        "select n, count(*) as m from (select a, count(*) as n from t group by a) group by n"
+    )
+    assert formula(found.relation) == "γ(γ(t))"
+    assert not any("asked" in line for line in lines(found.relation))
+
+
+# what asks
+
+
+def test_only_what_reads_nothing_but_changes_is_small() -> None:
+    t, held = Scan("t", "t", ("a",)), Scan("d1", "h", ("b",), State.HELD)
+    delta = t.at(State.DELTA)
+    assert is_small(delta)
+    assert is_small(Net(Join(delta, held, TRUE)))
+    assert not is_small(t)
+    assert not is_small(Join(t, held, TRUE))
+    assert not is_small(Union((t, delta)))

@@ -1,0 +1,98 @@
+"""Values that differ with the order of rows are refused below another operator, others are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from everview.algebra.columns import Column
+from everview.algebra.relations import Aggregate, Output, Scan, Window
+from everview.algebra.scalars import AggregateCall, ColumnRef, Scalar, Verbatim
+from everview.analysis.order_dependence import depends_on_order
+from everview.errors import Code
+
+T = Scan("t", "t", ("g", "x"))
+G, X = (ColumnRef(c) for c in T.columns)
+VALUE = Column("v", "value")
+
+
+def of_aggregate(call: Scalar, read: str, made: str) -> bool:
+    group = Output(Column("v", "g"), G)
+    aggregate = Aggregate(T, (group,), (Output(VALUE, call),))
+    return bool(depends_on_order(aggregate, {"g": "int", "x": read}, {"value": made}))
+
+
+def of_window(text: str, made: str, read: str = "double") -> bool:
+    window = Window(T, (G,), (Output(VALUE, Verbatim((text, X, ") OVER (…)"))),))
+    return bool(depends_on_order(window, {"g": "int", "x": read}, {"value": made}))
+
+
+@pytest.mark.parametrize(
+    ("function", "read", "made"),
+    [
+        ("sum", "double", "double"),
+        ("sum", "float", "double"),
+        ("avg", "double", "double"),
+        ("stddev", "int", "double"),
+        ("corr", "int", "double"),
+        ("collect_list", "int", "array<int>"),
+        ("collect_set", "string", "array<string>"),
+        ("max_by", "int", "struct<a:double>"),
+    ],
+)
+def test_what_is_rounded_or_listed_in_order_depends_on_it(
+    function: str, read: str, made: str
+) -> None:
+    assert of_aggregate(AggregateCall(function, (X,)), read, made)
+
+
+@pytest.mark.parametrize(
+    ("function", "read", "made"),
+    [
+        ("count", "double", "bigint"),
+        ("sum", "int", "bigint"),
+        ("sum", "decimal(10,2)", "decimal(20,2)"),
+        ("min", "double", "double"),
+        ("max", "struct<a:float>", "struct<a:float>"),
+        # a sum of exact numbers, divided once
+        ("avg", "int", "double"),
+        ("avg", "decimal(10,2)", "decimal(14,6)"),
+        ("bool_or", "boolean", "boolean"),
+        ("count_if", "boolean", "bigint"),
+    ],
+)
+def test_exact_numbers_and_extremes_do_not(function: str, read: str, made: str) -> None:
+    assert not of_aggregate(AggregateCall(function, (X,)), read, made)
+
+
+def test_rows_that_are_counted_have_no_order() -> None:
+    assert not of_aggregate(AggregateCall("count"), "double", "bigint")
+
+
+def test_of_a_call_in_another_form_the_type_decides() -> None:
+    call = Verbatim(("percentile_cont(0.5) WITHIN GROUP (ORDER BY ", X, ")"))
+    assert of_aggregate(call, "int", "double")
+    assert not of_aggregate(call, "int", "decimal(10,2)")
+
+
+@pytest.mark.parametrize("text", ["sum(", "avg(", "(sum("])
+def test_a_window_that_adds_up_doubles_depends_on_the_order(text: str) -> None:
+    assert of_window(text, "double")
+    assert not of_window(text, "double", read="int")
+    assert not of_window(text, "decimal(20,2)", read="decimal(10,2)")
+
+
+def test_a_window_that_collects_depends_on_the_order() -> None:
+    assert of_window("collect_list(", "array<int>", read="int")
+
+
+@pytest.mark.parametrize("text", ["percent_rank(", "cume_dist(", "min(", "MAX(", "lag(", "lead("])
+def test_a_window_that_takes_values_as_they_are_does_not(text: str) -> None:
+    assert not of_window(text, "double")
+
+
+def test_the_reason_names_the_value_and_a_way_out() -> None:
+    total = Output(VALUE, AggregateCall("sum", (X,)))
+    (problem,) = depends_on_order(Aggregate(T, (), (total,)), {"x": "double"}, {"value": "double"})
+    assert problem.code is Code.NON_DETERMINISTIC
+    assert problem.detail.startswith("sum(t.x) below another operator")
+    assert "DECIMAL" in problem.hint
