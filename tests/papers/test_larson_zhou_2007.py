@@ -120,7 +120,7 @@ class TestExample1:
         derivation = view.plan.when_changed({"spark_catalog.default.part"})
         names = {view.plan.layers.strata[0].name: "lo"}
         read = [formula(let.relation, names) for let in derivation.lets]
-        assert read[-2].startswith("d5 ⟕ lo ⊎ ")
+        assert read[-2].startswith("d5 ⟕ (δ(d5) ⋈ lo) ⊎ ")
 
 
 R = make_table("r", {"rk": "int", "r_s": "int", "r_t": "int"}, ["rk"])

@@ -89,7 +89,7 @@ def test_where_nothing_changed_nothing_is_computed() -> None:
 
 def test_unchanged_tables_leave_only_what_the_others_start() -> None:
     found = plan(LEFT_JOIN)
-    assert formulas(changed(found, "t")) == {"d1": "Δt", "u#": "d1 ⟕ u", VIEW: "Δu#"}
+    assert formulas(changed(found, "t")) == {"d1": "Δt", "u#": "d1 ⟕ (δ(d1) ⋈ u)", VIEW: "Δu#"}
     assert formulas(changed(found, "u")) == {
         "d2": "Δu",
         "d3": "δ(d2) ⋈ t",

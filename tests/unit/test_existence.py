@@ -47,24 +47,24 @@ def difference(x: str, sign: str, change: str) -> str:
 
 
 def test_a_semi_join() -> None:
-    change = f"j_left ⋉ u ⊎ {difference('j_touched', '⋉', 'j_right')}"
+    change = f"j_left ⋉ (δ(j_left) ⋈ u) ⊎ {difference('j_touched', '⋉', 'j_right')}"
     assert formulas("semi") == {**SIDES, **TOUCHED, "j": change}
 
 
 def test_an_anti_join() -> None:
-    change = f"j_left ▷ u ⊎ {difference('j_touched', '▷', 'j_right')}"
+    change = f"j_left ▷ (δ(j_left) ⋈ u) ⊎ {difference('j_touched', '▷', 'j_right')}"
     assert formulas("anti") == {**SIDES, **TOUCHED, "j": change}
 
 
 def test_a_left_join() -> None:
-    change = f"j_left ⟕ u ⊎ j_right ⋈ t⁻ ⊎ {difference('j_touched', '▷', 'j_right')}"
+    change = f"j_left ⟕ (δ(j_left) ⋈ u) ⊎ j_right ⋈ t⁻ ⊎ {difference('j_touched', '▷', 'j_right')}"
     assert formulas("left") == {**SIDES, **TOUCHED, "j": change}
 
 
 def test_a_full_join_is_a_left_join_and_what_the_other_side_has_alone() -> None:
     change = (
-        f"j_left ⟕ u ⊎ j_right ⋈ t⁻ ⊎ {difference('j_touched', '▷', 'j_right')}"
-        f" ⊎ j_right ▷ t ⊎ {difference('j_touched_right', '▷', 'j_left')}"
+        f"j_left ⟕ (δ(j_left) ⋈ u) ⊎ j_right ⋈ t⁻ ⊎ {difference('j_touched', '▷', 'j_right')}"
+        f" ⊎ j_right ▷ (δ(j_right) ⋈ t) ⊎ {difference('j_touched_right', '▷', 'j_left')}"
     )
     assert formulas("full") == {**SIDES, **TOUCHED, **TOUCHED_RIGHT, "j": change}
 
@@ -134,11 +134,11 @@ def test_every_bag_is_netted() -> None:
 
 
 def test_the_partners_before_are_netted_before_they_are_asked_for() -> None:
-    assert outline(lets("anti")["j"].relation)[12:15] == [
-        "r12 := union all r6, r11",
-        "r13 := net r12",
-        "r14 := anti join r5, r13 on t#.k = u#.k_2",
-    ]
+    found = outline(lets("anti")["j"].relation)
+    (union,) = [n for n, line in enumerate(found) if ":= net r" in line and n < len(found) - 1]
+    assert ":= union all" in found[union - 1]
+    assert "anti join" in found[union + 1]
+    assert f"r{union} on t#.k = u#.k_2" in found[union + 1]
 
 
 def test_without_a_change_of_one_side_what_it_touches_is_not_computed() -> None:
@@ -179,4 +179,4 @@ def test_sides_may_be_joins_themselves() -> None:
     assert found["j_left"] == "Δt ⋈ bag ⊎ Δbag ⋈ t⁻"
     assert found["j_right"] == "Δu ⋈ line ⊎ Δline ⋈ u⁻"
     assert found["j_touched"] == "δ(j_right) ⋈ t⁻ ⋈ bag⁻"
-    assert found["j"].startswith("j_left ⟕ (u ⋈ line) ⊎ j_right ⋈ t⁻ ⋈ bag⁻ ⊎ ")
+    assert found["j"].startswith("j_left ⟕ (δ(j_left) ⋈ u ⋈ line) ⊎ j_right ⋈ t⁻ ⋈ bag⁻ ⊎ ")

@@ -45,7 +45,8 @@ def existence(name: str, j: Join, types: Types) -> tuple[Let, ...]:
     left = Let(f"{name}_left", change_of(j.left), "the change of the left side of {of}")
     right = Let(f"{name}_right", change_of(j.right), "the change of the right side of {of}")
     turned = _partners(f"{name}_touched", j, right, types)
-    parts: list[Relation] = [Join(left.scan, post(j.right), j.on, _kind_for_left(j))]
+    met = _met(f"{name}#met", left.scan, post(j.right), j, types)
+    parts: list[Relation] = [Join(left.scan, met, j.on, _kind_for_left(j))]
     lets = [left, right, *turned]
     x, partners = turned
     kind = JoinKind.SEMI if j.kind is JoinKind.SEMI else JoinKind.ANTI
@@ -58,8 +59,9 @@ def existence(name: str, j: Join, types: Types) -> tuple[Let, ...]:
     if j.kind is JoinKind.FULL:
         mirror = Join(j.right, j.left, j.on, JoinKind.ANTI)
         y, of_y = _partners(f"{name}_touched_right", mirror, left, types)
+        met = _met(f"{name}#met", right.scan, post(j.left), j, types)
         alone = [
-            Join(right.scan, post(j.left), j.on, JoinKind.ANTI),
+            Join(right.scan, met, j.on, JoinKind.ANTI),
             *_difference(y.scan, of_y.scan, left.scan, j.on, JoinKind.ANTI),
         ]
         lets += [y, of_y]
@@ -70,6 +72,15 @@ def existence(name: str, j: Join, types: Types) -> tuple[Let, ...]:
 
 def _kind_for_left(j: Join) -> JoinKind:
     return JoinKind.LEFT if j.kind is JoinKind.FULL else j.kind
+
+
+def _met(ref: str, held: Scan, block: Relation, j: Join, types: Types) -> Relation:
+    """What a join that keeps held rows reads of the other side: on equalities, what they meet.
+
+    Spark cannot broadcast the side that such a join keeps, but it can that of the inner join
+    by which the other side is found.
+    """
+    return _at(block, held, j.on, ref) if _is_equality(j, types) else block
 
 
 def _partners(name: str, j: Join, change: Let, types: Types) -> tuple[Let, Let]:

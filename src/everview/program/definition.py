@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from everview.algebra.columns import Column
@@ -154,8 +154,12 @@ def problems_in(reading: Reading, others: tuple[Problem, ...]) -> tuple[Problem,
     return tuple(dict.fromkeys(found))
 
 
+@lru_cache(maxsize=256)
 def read_definition(text: str) -> Definition:
-    """The definition that `Definition.to_json` wrote; ValueError if it is not one."""
+    """The definition that `Definition.to_json` wrote; ValueError if it is not one.
+
+    The same text gives the same value, so that its plan is derived once in a process.
+    """
     content: Mapping[str, Any] = json.loads(text)
     if content.get("everview") != FORMAT:
         raise ValueError(f"a definition of format {content.get('everview')} is not known")

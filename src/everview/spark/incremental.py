@@ -18,9 +18,12 @@ from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.compute import computed
 from everview.spark.hold import Held, hold
 from everview.spark.pins import Pin, why_key_lost, why_not_continuous
+from everview.spark.session import set_for
 from everview.sql.emit import WEIGHT
 from everview.warehouse.delta_log import Commit
 
+# a small change has exact statistics: re-planning each stage makes more jobs and saves nothing
+_SMALL = {"spark.sql.adaptive.enabled": "false"}
 _WHY = Why(Reason.SOURCES_CHANGED, "base tables have changed")
 
 
@@ -33,10 +36,12 @@ def refresh_incrementally(
     small: int,
 ) -> tuple[Record, Commit]:
     """Take the changes of the moved tables into the view; MustBeFull if that cannot be done."""
-    _check_continuity(writer.session, program, pins, moved, before)
     session = writer.session
+    _check_continuity(session, program, pins, moved, before)
     with ExitStack() as held:
         changes = held.enter_context(captured(session, program, moved, before, small))
+        if all(change.table is not None for change in changes.values()):
+            held.enter_context(set_for(session, _SMALL))
         told = ", ".join(
             f"{change.rows} of {short_name(table)}" for table, change in changes.items()
         )

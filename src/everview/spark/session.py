@@ -123,13 +123,14 @@ def _new_session(spark: SparkSession) -> SparkSession:
 @contextmanager
 def set_for(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
     """Settings that hold for a block only."""
+    before = {name: setting(session, name) for name in settings}
     for name, value in settings.items():
         session.conf.set(name, value)
     try:
         yield
     finally:
-        for name in settings:
-            session.conf.unset(name)
+        for name, old in before.items():
+            session.conf.unset(name) if old is None else session.conf.set(name, old)
 
 
 @contextmanager
