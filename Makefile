@@ -12,7 +12,7 @@ PYTHON := $(or $(wildcard $(BIN)/python),$(shell \
 .DEFAULT_GOAL := test
 
 # Short runs: a JVM that compiles less and starts faster. Not for benchmarks.
-demo: export EVERVIEW_SHORT_RUN = 1
+demo test nightly: export EVERVIEW_SHORT_RUN = 1
 
 demo: setup
 	@$(BIN)/everview demo

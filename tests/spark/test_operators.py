@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everview import Action, Reason
+from everview import Action, Reason, SqlError
 from everview.maintenance.identity import IdentityKind
 from tests.spark.lake import Lake
 
@@ -142,6 +142,14 @@ def test_a_state_that_cannot_be_right_is_recomputed(lake: Lake) -> None:
         lake.ev.spark.conf.unset("spark.databricks.delta.commitInfo.userMetadata")
     lake.sql("DELETE FROM t WHERE g = 1")
     lake.check("v", Action.FULL, Reason.STATE_INVALID)
+
+
+def test_a_grouped_view_is_clustered_by_its_groups_only(lake: Lake) -> None:
+    lake.table("t", "g INT, x INT", "(1, 1)")
+    lake.create("v", "SELECT g AS h, sum(x) AS s FROM t GROUP BY g", "CLUSTER BY (h)")
+    lake.equals_its_query("v")
+    with pytest.raises(SqlError, match="stored are h"):
+        lake.create("w", "SELECT g AS h, sum(x) AS s FROM t GROUP BY g", "CLUSTER BY (s)")
 
 
 def test_a_sum_that_overflows_fails_as_recomputing_does_and_leaves_the_view(lake: Lake) -> None:
