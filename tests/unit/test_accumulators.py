@@ -122,11 +122,17 @@ def test_equal_sums_are_kept_once() -> None:
 
 
 def test_sums_of_other_rows_or_of_another_kind_are_kept_apart() -> None:
-    """An average is there where the sum is too great for its type."""
+    """An average of BIGINT is there where the sum is too great for its type."""
     where = AggregateCall("sum", (X,), where=Y)
-    found = kept(call("sum", X), where, call("avg", X))
+    found = kept(call("sum", X), where, call("avg", X), x="bigint")
     assert [n for n in sums(found) if "sum" in n] == ["__ev_sum_1", "__ev_sum_3", "__ev_sum_5"]
     assert [n for n in sums(found) if "number" in n] == ["__ev_number_2", "__ev_number_4"]
+
+
+def test_an_average_shares_the_sum_where_spark_adds_up_the_same() -> None:
+    for type_ in ("int", "decimal(10,2)"):
+        found = kept(call("sum", X), call("avg", X), x=type_)
+        assert list(sums(found)) == [ROWS, "__ev_sum_1", "__ev_number_2"]
 
 
 def test_over_all_rows_sums_are_computed_as_spark_computes_them() -> None:

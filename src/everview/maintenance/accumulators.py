@@ -138,18 +138,25 @@ class _Kept:
         kept, result = _kept_type(type_), _sum_type(type_)
         if kept is None or result is None:
             return None
-        native = AggregateCall("sum", (x,), where=call.where)
-        whole = Verbatim(("CAST(coalesce(", native, f", 0) AS {kept})"))
-        total = self._keep("__ev_sum", _term(call, x, kept), whole, _limits(type_))
+        total = self._native_sum(call, x, type_, kept)
         some = self._how_often(call, [_present(x)])
         return _unless_none(some, Verbatim(("CAST(", total, f" AS {result})")))
+
+    def _native_sum(self, call: AggregateCall, x: ColumnRef, type_: str, kept: str) -> ColumnRef:
+        """The sum, which over all rows is computed in Spark's type for it."""
+        native = AggregateCall("sum", (x,), where=call.where)
+        whole = Verbatim(("CAST(coalesce(", native, f", 0) AS {kept})"))
+        return self._keep("__ev_sum", _term(call, x, kept), whole, _limits(type_))
 
     def _average(self, call: AggregateCall, x: ColumnRef, type_: str) -> Scalar | None:
         """As Spark computes it: s / m in doubles, or in the decimal type of an average."""
         kept, result = _kept_type(type_), _sum_type(type_)
         if kept is None or result is None:
             return None
-        total = self._keep("__ev_sum", _term(call, x, kept))
+        if type_ == "bigint":  # of which Spark adds doubles, that do not overflow
+            total = self._keep("__ev_sum", _term(call, x, kept))
+        else:
+            total = self._native_sum(call, x, type_, kept)
         some = self._how_often(call, [_present(x)])
         if decimal := _DECIMAL.fullmatch(type_):
             digits, scale = map(int, decimal.groups())

@@ -1,0 +1,69 @@
+"""Queries of TPC-H as views: every table changes, every refresh is incremental and right."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from everview import Action
+from tests.spark.lake import FEED, Lake
+from tests.spark.tpch_queries import QUERIES
+
+KEYS = {
+    "lineitem": "l_orderkey, l_linenumber",
+    "orders": "o_orderkey",
+    "customer": "c_custkey",
+    "nation": "n_nationkey",
+    "region": "r_regionkey",
+    "supplier": "s_suppkey",
+    "part": "p_partkey",
+    "partsupp": "ps_partkey, ps_suppkey",
+}
+TOUCHED = {
+    "lineitem": "l_quantity = l_quantity + 1, l_discount = 0.06",
+    "orders": "o_orderdate = o_orderdate + INTERVAL '40' DAY",
+    "customer": "c_mktsegment = 'BUILDING', c_nationkey = (c_nationkey + 1) % 25",
+    "nation": "n_name = concat(n_name, '')",
+    "region": "r_name = 'ASIA'",
+    "supplier": "s_nationkey = (s_nationkey + 1) % 25",
+    "part": "p_type = 'PROMO BRUSHED TIN', p_name = 'green'",
+    "partsupp": "ps_supplycost = ps_supplycost + 1",
+}
+
+
+def load(lake: Lake, folder: Path) -> None:
+    command = [str(Path(sys.executable).with_name("tpchgen-cli")), "parquet", "-s", "0.01"]
+    more = [f"--tables={','.join(KEYS)}", f"--output-dir={folder}"]
+    subprocess.run([*command, *more], check=True, capture_output=True)
+    for table, key in KEYS.items():
+        files = folder / f"{table}.parquet"
+        lake.sql(f"CREATE TABLE {table} USING delta {FEED} AS SELECT * FROM parquet.`{files}`")
+        lake.sql(f"ALTER TABLE {table} ADD PRIMARY KEY ({key}) RELY")
+
+
+def change(lake: Lake, table: str, number: int) -> None:
+    """Some rows leave, others change, and some that left in the round before come back."""
+    pick = f"pmod(xxhash64({KEYS[table]}), 40)"
+    gone = f"gone_{table}_{number}"
+    lake.sql(f"CREATE TABLE {gone} AS SELECT * FROM {table} WHERE {pick} = {number}")
+    lake.sql(f"DELETE FROM {table} WHERE {pick} = {number}")
+    lake.sql(f"UPDATE {table} SET {TOUCHED[table]} WHERE {pick} = {number + 10}")
+    if number:
+        lake.sql(f"INSERT INTO {table} SELECT * FROM gone_{table}_{number - 1}")
+
+
+@pytest.mark.nightly
+def test_queries_under_changes_of_all_tables(lake: Lake, tmp_path: Path) -> None:
+    load(lake, tmp_path)
+    for name, query in QUERIES.items():
+        lake.create(name, query, "REFRESH POLICY INCREMENTAL STRICT")
+    for number in range(2):
+        for table in KEYS:
+            change(lake, table, number)
+        for name in QUERIES:
+            lake.check(name)
+    for name in QUERIES:
+        assert lake.ev.view(name).refresh().action is Action.NO_DATA
