@@ -41,14 +41,6 @@ FROM orders
 WHERE o_totalprice > 300000""",
     ),
     View(
-        "orders_by_customer",
-        "A join of two tables",
-        """\
-CREATE MATERIALIZED VIEW orders_by_customer AS
-SELECT o_orderkey, c_name, o_totalprice, o_orderdate
-FROM orders JOIN customer ON o_custkey = c_custkey""",
-    ),
-    View(
         "sales",
         "A join of four tables",
         """\
@@ -60,6 +52,18 @@ JOIN orders ON l_orderkey = o_orderkey
 JOIN customer ON o_custkey = c_custkey
 JOIN nation ON c_nationkey = n_nationkey
 WHERE o_orderdate >= DATE '1997-01-01'""",
+    ),
+    View(
+        "revenue",
+        "Sums for each group of a join of three tables",
+        """\
+CREATE MATERIALIZED VIEW revenue AS
+SELECT n_name AS nation, count(*) AS orders, sum(o_totalprice) AS total,
+       avg(o_totalprice) AS average
+FROM orders
+JOIN customer ON o_custkey = c_custkey
+JOIN nation ON c_nationkey = n_nationkey
+GROUP BY n_name""",
     ),
     View(
         "calendar",

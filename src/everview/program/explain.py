@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from everview.algebra.printing import formula, listing, short_name
-from everview.algebra.relations import Net, Relation, Scan, Union
+from everview.algebra.relations import Net, Output, Relation, Scan, Union
 from everview.algebra.trees import scans
 from everview.catalog.constraints import PrimaryKey, Unique
 from everview.catalog.tables import Table
 from everview.errors import Problem
 from everview.maintenance.derivation import VIEW, Derivation
 from everview.maintenance.groups import STATE
-from everview.maintenance.identity import Identity, IdentityKind
+from everview.maintenance.identity import HIDDEN_PREFIX, Identity, IdentityKind
 from everview.maintenance.lets import Let
 from everview.program.definition import Definition
 from everview.program.steps import (
@@ -27,6 +27,14 @@ from everview.program.steps import (
 
 ALIGNED = 44
 """Where the second column of the text begins."""
+
+
+_MERGE = {
+    IdentityKind.KEY: "merge by key",
+    IdentityKind.HIDDEN_KEY: "merge by key",
+    IdentityKind.GROUP: "merge by group",
+    IdentityKind.COUNT: "merge by row and count",
+}
 
 
 @dataclass(frozen=True)
@@ -113,7 +121,13 @@ def _stored(program: Program) -> Iterable[str]:
         summed = any(m.column == k.column for k in groups.kept.measures)
         how = "a change adds to what is stored" if summed else "computed anew where rows change"
         because = "a sum over rows" if summed else "not a sum of exact numbers over rows"
-        yield _aligned(f"  {m.scalar}", f"{how}, because it is {because}")
+        yield _aligned(f"  {_measure(m)}", f"{how}, because it is {because}")
+
+
+def _measure(measure: Output) -> str:
+    """A measure as it was written; set operators count the rows of their sides."""
+    side = measure.column.name.removeprefix(HIDDEN_PREFIX)
+    return str(measure.scalar) if side == measure.column.name else f"rows of the {side} side"
 
 
 def _fact(scan: Scan, program: Program, tables: dict[str, Table]) -> str:
@@ -210,8 +224,10 @@ def _step(step: PinVersions | ReadChanges | ComputeDelta | ApplyDelta) -> str:
         case ComputeDelta():
             return "compute the change of the view from those of the tables that changed"
         case ApplyDelta(_, identity):
-            how = "merge by key" if identity.is_key else "merge by row and count"
-            return f"append if no row is removed, else {how}; rows and position in one commit"
+            how = f"append if no row is removed, else {_MERGE[identity.kind]}"
+            if identity.kind is IdentityKind.GROUP:
+                how = f"append if all touched groups are new, else {_MERGE[identity.kind]}"
+            return f"{how}; rows and position in one commit"
 
 
 def _aligned(left: str, right: str) -> str:
@@ -267,6 +283,6 @@ def _measures(program: Program) -> dict[str, str]:
         return {}
     summed = {m.column for m in groups.kept.measures}
     return {
-        str(m.scalar): "added" if m.column in summed else "recomputed"
+        _measure(m): "added" if m.column in summed else "recomputed"
         for m in groups.original.measures
     }
