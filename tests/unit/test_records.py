@@ -133,6 +133,16 @@ def test_views_are_found_from_the_logs_of_their_states(state: Path, tmp_path: Pa
     assert found.find(_name("t")) is None
 
 
+def test_a_view_of_another_format_does_not_hide_the_others(state: Path, tmp_path: Path) -> None:
+    other = tmp_path / "__ev_w_1"
+    kept = {"metaData": metadata(**{PROPERTY: '{"everview": 1}'})}
+    write_commit(other, 0, info("CREATE TABLE"), kept)
+    write_commit(other, 1, *_actions(state, 1))
+    found = stored_views((_name(p.name), p) for p in (other, state))
+    assert [v.name for v in found.views] == [_name("v")]
+    assert found.unfilled == ()
+
+
 def test_of_two_states_of_one_view_the_younger_counts(state: Path, tmp_path: Path) -> None:
     younger = tmp_path / "__ev_v_2"
     created = {"commitInfo": {"operation": "CREATE TABLE", "inCommitTimestamp": 2000}}

@@ -32,7 +32,8 @@ from everview.sql.reading import Reading
 from everview.sql.statements import RefreshPolicy, parse_constraint
 
 PROPERTY = "everview.definition"
-FORMAT = 1
+FORMAT = 2
+"""Raised whenever what is stored of a view changes: a state of another layout is not read."""
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,8 @@ def stored_views(tables: Iterable[tuple[Name, Path]]) -> StoredViews:
     """Of the tables of a folder, those that are the states of views.
 
     Where two states belong to one view, because a process ended while it replaced the view,
-    the younger one counts. A state without a refresh in its log was never completed.
+    the younger one counts. A state without a refresh in its log was never completed. Views of a
+    format that is not known are left out.
     """
     found: dict[Name, tuple[int, StoredView]] = {}
     unfilled: list[Name] = []
@@ -59,7 +60,10 @@ def stored_views(tables: Iterable[tuple[Name, Path]]) -> StoredViews:
         if newest_record(log)[0] is None:
             unfilled.append(state)
             continue
-        view = StoredView(read_definition(text), state, directory)
+        try:
+            view = StoredView(read_definition(text), state, directory)
+        except ValueError:  # of another version of Everview; the other views are readable
+            continue
         created = log.commit(log.versions()[0])
         age = created.timestamp if created else 0
         known = found.get(view.name)

@@ -74,7 +74,16 @@ def load_view(spark: SparkSession, name: Name) -> View:
             f"DROP MATERIALIZED VIEW {name} and create it again",
         )
         raise CatalogError(problem)
-    return View(name, read_definition(text), detail, open_log(spark, detail))
+    try:
+        definition = read_definition(text)
+    except ValueError as error:
+        problem = Problem(
+            Code.VIEW_DAMAGED,
+            f"the definition of {name} cannot be read: {error}",
+            f"DROP MATERIALIZED VIEW {name} and create it again",
+        )
+        raise CatalogError(problem) from error
+    return View(name, definition, detail, open_log(spark, detail))
 
 
 def new_state_name(view: Name) -> Name:
