@@ -9,10 +9,8 @@ deleted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-Versions = Mapping[str, tuple[int, int]]
 """For each table the first and last version of its feed to read."""
 
 

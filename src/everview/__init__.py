@@ -8,7 +8,7 @@ ev.view("v").refresh()
 """
 
 from everview.catalog.constraints import ForeignKey, PrimaryKey, Unique
-from everview.engine import Everview, MaterializedView, connect
+from everview.engine import Everview, connect
 from everview.errors import (
     CatalogError,
     Code,
@@ -18,6 +18,7 @@ from everview.errors import (
     SetupError,
     SqlError,
 )
+from everview.materialized_view import MaterializedView
 from everview.program.explain import Explanation
 from everview.program.records import Action, Reason, RefreshResult
 from everview.program.summaries import HistoryEntry, ViewSummary

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from everview import Action, Everview, Reason, RefreshResult
+from everview.catalog.names import Name
+from everview.spark.state import View
 
 FEED = "TBLPROPERTIES ('delta.enableChangeDataFeed'='true', 'delta.enableDeletionVectors'='true')"
 
@@ -30,7 +32,11 @@ class Lake:
         self.sql(f"CREATE MATERIALIZED VIEW {name} {header} AS {query}")
 
     def state_of(self, view: str) -> str:
-        return str(self.ev.view(view)._current().state.name)
+        return str(self.found(view).state.name)
+
+    def found(self, view: str) -> View:
+        """A view with its definition, state and log."""
+        return self.ev._views.load(Name((view,)))
 
     def bag(self, query: str) -> Counter[tuple[object, ...]]:
         return Counter(self.sql(query))

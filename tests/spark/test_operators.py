@@ -6,6 +6,7 @@ import pytest
 
 from everview import Action, Reason, SqlError
 from everview.maintenance.identity import IdentityKind
+from everview.maintenance.plan import Plan
 from tests.spark.lake import Lake
 
 CUSTOMERS = "c_id BIGINT NOT NULL PRIMARY KEY RELY, name STRING, n INT"
@@ -50,6 +51,9 @@ VIEWS = {
     ),
 }
 
+RECOMPUTED = {"anew": ("m", "dq", "md"), "one_row": ("m",)}
+"""The measures of stored groups that are not sums; those of the other views all are."""
+
 BATCHES = [
     ["INSERT INTO o VALUES (14, 2, 100, 3), (15, NULL, 3, 1)"],
     [
@@ -64,6 +68,11 @@ BATCHES = [
 ]
 
 
+def _recomputed(plan: Plan) -> tuple[str, ...]:
+    values = plan.groups.values if plan.groups else ()
+    return tuple(name.removeprefix("__ev_value_") for name in values)
+
+
 def test_four_batches_and_every_operator(lake: Lake) -> None:
     lake.table("c", CUSTOMERS, "(1, 'ann', 1), (2, 'bob', 1), (3, 'cat', NULL)")
     lake.table("o", ORDERS, "(10, 1, 5, 1), (11, 1, 7.5, 2), (12, 2, 1, NULL), (13, NULL, 9, 7)")
@@ -72,6 +81,7 @@ def test_four_batches_and_every_operator(lake: Lake) -> None:
         plan = lake.ev.view(name).definition.plan
         assert plan is not None
         assert plan.identity.kind is kind, name
+        assert _recomputed(plan) == RECOMPUTED.get(name, ()), name
         lake.equals_its_query(name)
     for number, batch in enumerate(BATCHES):
         for statement in batch:

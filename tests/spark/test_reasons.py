@@ -86,9 +86,9 @@ def test_created_and_requested(same_view: Lake) -> None:
 
 def test_up_to_date_commits_nothing(same_view: Lake) -> None:
     view = same_view
-    before = view.ev.view("v")._current().log.head().version
+    before = view.found("v").log.head().version
     assert view.check("v", Action.NO_DATA).reason is Reason.UP_TO_DATE
-    assert view.ev.view("v")._current().log.head().version == before
+    assert view.found("v").log.head().version == before
 
 
 def test_policy_full_always_recomputes(same_view: Lake) -> None:
@@ -240,7 +240,7 @@ def test_versions_that_are_gone_cannot_be_verified(view: Lake) -> None:
 
 def test_stored_rows_that_do_not_fit_the_change_stop_before_the_commit(view: Lake) -> None:
     """Somebody took a row out of the state and forged the record of a refresh."""
-    record = view.ev.view("v")._current().log.head().user_metadata
+    record = view.found("v").log.head().user_metadata
     assert json.loads(record or "")["everview"] == 1
     forger = view.ev.spark.newSession()
     forger.conf.set("spark.databricks.delta.commitInfo.userMetadata", record or "")
@@ -253,7 +253,7 @@ def test_stored_rows_that_do_not_fit_the_change_stop_before_the_commit(view: Lak
 def test_rows_without_a_key_that_do_not_fit_are_found_too(lake: Lake) -> None:
     lake.table("t", "x INT", "(1), (1), (2)")
     lake.create("v", "SELECT x FROM t")
-    record = lake.ev.view("v")._current().log.head().user_metadata
+    record = lake.found("v").log.head().user_metadata
     forger = lake.ev.spark.newSession()
     forger.conf.set("spark.databricks.delta.commitInfo.userMetadata", record or "")
     forger.sql(f"DELETE FROM {lake.state_of('v')} WHERE x = 2")

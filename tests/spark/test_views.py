@@ -161,7 +161,7 @@ def test_a_large_change_is_kept_by_spark_and_gives_the_same(lake: Lake) -> None:
     ):
         lake.sql(statement)
         for view in ("by_key", "by_row"):
-            handle = lake.ev.view(view)
-            result = refresh_view(lake.ev._workspace, handle._current(), small=5)
+            workspace = lake.ev._views.workspace
+            result = refresh_view(workspace, lake.found(view), small=5)
             assert result.action in (Action.INCREMENTAL, Action.NO_DATA)
             lake.equals_its_query(view)

@@ -7,7 +7,8 @@ import pytest
 from everview.algebra.printing import formula
 from everview.algebra.relations import Scan, State
 from everview.algebra.trees import scans
-from everview.maintenance.derivation import VIEW, Derivation, without_old_versions
+from everview.maintenance.deltas import without_old_versions
+from everview.maintenance.derivation import VIEW, Derivation
 from everview.maintenance.groups import STATE
 from everview.maintenance.lets import Let
 from everview.maintenance.plan import Plan

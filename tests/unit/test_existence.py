@@ -6,8 +6,9 @@ import pytest
 
 from everview.algebra.printing import formula
 from everview.algebra.relations import Join, Net, Project, Union
+from everview.analysis.column_types import column_types
 from everview.analysis.strata import layers
-from everview.analysis.stratum_keys import column_types, described
+from everview.analysis.stratum_keys import described
 from everview.maintenance.existence import existence
 from everview.maintenance.lets import Let
 from tests.unit.given import TABLES, outline, relation

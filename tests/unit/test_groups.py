@@ -157,7 +157,7 @@ def test_groups_below_another_operator_are_not_stored(text: str) -> None:
 
 def test_of_several_aggregates_the_last_is_stored() -> None:
     text = "select n, count(*) as m from (select a, count(*) as n from t group by a) group by n"
-    assert groups(text).stratum == plan(text).layers.strata[-1]
+    assert groups(text).name == plan(text).layers.strata[-1].name
     assert plan(text).columns == ("n", "__ev_rows")
 
 

@@ -27,7 +27,8 @@ from everview.algebra.relations import (
 )
 from everview.algebra.scalars import TRUE, AggregateCall, ColumnRef, Compare, Literal
 from everview.algebra.trees import same_columns
-from everview.maintenance.pruning import padded, without_empty
+from everview.maintenance.lets import padded
+from everview.maintenance.pruning import without_empty
 
 T, U = Scan("t", "t", ("a", "b")), Scan("u", "u", ("c",))
 DELTA_T, DELTA_U = T.at(State.DELTA), U.at(State.DELTA)

@@ -6,7 +6,8 @@ import pytest
 
 from everview.algebra.relations import Negate, Project, Scan, Union
 from everview.algebra.trees import nodes, scans
-from everview.analysis.strata import Layers, layers, unique_name
+from everview.analysis.strata import Layers, layers
+from everview.sql.naming import unused
 from tests.unit.given import lines, outline, relation, unnumbered
 
 
@@ -257,11 +258,11 @@ def test_a_definition_has_no_signs() -> None:
 
 
 def test_a_name_that_is_taken_gets_a_number() -> None:
-    assert unique_name("a", ()) == "a"
-    assert unique_name("a", {"a", "a_2"}) == "a_3"
+    assert unused("a", ()) == "a"
+    assert unused("a", {"a", "a_2"}) == "a_3"
 
 
 def test_names_that_differ_in_case_only_are_the_same() -> None:
-    assert unique_name("Ab", {"aB"}) == "Ab_2"
-    assert unique_name("ab", ["AB", "Ab_2"]) == "ab_3"
-    assert unique_name("Ab", {"b"}) == "Ab"
+    assert unused("Ab", {"aB"}) == "Ab_2"
+    assert unused("ab", ["AB", "Ab_2"]) == "ab_3"
+    assert unused("Ab", {"b"}) == "Ab"

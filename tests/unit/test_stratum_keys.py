@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from everview.algebra.columns import Column
+from everview.analysis.column_types import column_types
 from everview.analysis.strata import layers
-from everview.analysis.stratum_keys import column_types, described
+from everview.analysis.stratum_keys import described
 from everview.catalog.tables import DerivedKey, Table
 from everview.maintenance.identity import IdentityKind
 from tests.law.schemas import make_table
@@ -18,6 +19,10 @@ NAMED = {str(t.name): t for t in TABLES.values()}
 def last_stratum(text: str) -> Table:
     cut = layers(relation(text))
     return described(cut, NAMED)[cut.strata[-1].name]
+
+
+OF_T, OF_U = ("primary key t (k)",), ("primary key u (k)",)
+OF_BOTH = (*OF_T, "primary key line (o, n)")
 
 
 def key(text: str) -> DerivedKey | None:
@@ -51,15 +56,13 @@ def test_the_groups_of_an_aggregate_are_its_key(
 
 @pytest.mark.parametrize("join", ["semi join", "anti join"])
 def test_a_semi_or_anti_join_has_the_key_of_its_left_side(join: str) -> None:
-    assert key(f"select t.a from t {join} bag on t.a = bag.a") == DerivedKey(
-        ("k",), ("primary key t (k)",)
-    )
+    assert key(f"select t.a from t {join} bag on t.a = bag.a") == DerivedKey(("k",), OF_T, OF_T)
     assert key(f"select bag.a from bag {join} t on t.a = bag.a") is None
 
 
 def test_a_window_has_the_key_of_its_input() -> None:
     text = "select {1}, rank() over (partition by a order by {1}) as r from {0}"
-    assert key(text.format("t", "k")) == DerivedKey(("k",), ("primary key t (k)",))
+    assert key(text.format("t", "k")) == DerivedKey(("k",), OF_T, OF_T)
     assert key(text.format("bag", "c")) is None
 
 
@@ -68,23 +71,19 @@ def test_a_window_has_the_key_of_its_input() -> None:
 
 def test_a_left_join_to_at_most_one_row_has_the_key_of_its_left_side() -> None:
     found = key("select t.a, y from t left join u on t.a = u.k")
-    assert found == DerivedKey(("k",), ("primary key t (k)", "primary key u (k)"))
+    assert found == DerivedKey(("k",), OF_T + OF_U, OF_T + OF_U)
 
 
 def test_conditions_and_constants_of_the_right_side_help_to_find_one_row() -> None:
     text = "select t.a, qty from t left join line on t.a = o {}"
-    assert key(text.format("and n = 1")) == DerivedKey(
-        ("k",), ("primary key t (k)", "primary key line (o, n)")
-    )
-    assert key(text.format("and n > 1")) == DerivedKey(
-        ("k", "o", "n"), ("primary key t (k)", "primary key line (o, n)")
-    )
+    assert key(text.format("and n = 1")) == DerivedKey(("k",), OF_BOTH, OF_BOTH)
+    assert key(text.format("and n > 1")) == DerivedKey(("k", "o", "n"), OF_BOTH, OF_BOTH)
 
 
 def test_a_left_join_to_several_rows_has_the_keys_of_both_sides() -> None:
     """A row is padded only if it has no other, so NULL stands in the right key once."""
     text = "select p.k, q.k as k2 from t p left join t q on p.a = q.a"
-    assert key(text) == DerivedKey(("k", "k_2"), ("primary key t (k)",))
+    assert key(text) == DerivedKey(("k", "k_2"), OF_T, OF_T)
 
 
 def test_a_left_join_with_a_keyless_side_has_no_key() -> None:
@@ -97,7 +96,7 @@ def test_a_left_join_to_groups_relies_on_the_groups() -> None:
         "select t.a, n from t left join (select o, count(*) as n from line group by o) g "
         "on t.k = g.o"
     )
-    assert key(text) == DerivedKey(("k",), ("primary key t (k)", "GROUP BY o"))
+    assert key(text) == DerivedKey(("k",), (*OF_T, "GROUP BY o"), OF_T)
 
 
 def test_a_left_join_to_one_row_keeps_the_key_of_its_left_side() -> None:

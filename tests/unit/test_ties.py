@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everview.analysis.strata import layers
+from everview.analysis.stratum_keys import described
 from everview.analysis.ties import undecided_ties
 from everview.catalog.tables import Table
 from everview.errors import Code, Problem
@@ -16,7 +17,8 @@ def problems(text: str, **tables: Table) -> tuple[Problem, ...]:
     known = {**TABLES, **tables}
     reading = read_query(text, lambda name: known.get(name.last.lower()))
     assert reading.relation is not None
-    return undecided_ties(layers(reading.relation), {str(t.name): t for t in reading.tables})
+    cut = layers(reading.relation)
+    return undecided_ties(cut, described(cut, {str(t.name): t for t in reading.tables}))
 
 
 NUMBERED = "select k, row_number() over (partition by {} order by {}) as r from t"

@@ -7,7 +7,7 @@ function is out of reach and none changes its meaning on the way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from everview.algebra.columns import Column
@@ -93,7 +93,8 @@ class AggregateCall:
 
 Scalar = ColumnRef | Literal | Compare | And | Verbatim | AggregateCall
 
-TRUE = Literal("TRUE")
+TRUE, FALSE, NULL = Literal("TRUE"), Literal("FALSE"), Literal("NULL")
+ZERO, ONE = Literal("0"), Literal("1")
 
 
 def aggregate_text(call: AggregateCall, text: Callable[[Scalar], str]) -> str:
@@ -177,6 +178,23 @@ def conjunction(*scalars: Scalar) -> Scalar:
     if len(flat) > 1:
         return And(flat)
     return flat[0] if flat else TRUE
+
+
+def agreement(pairs: Iterable[tuple[Column, Column]]) -> Scalar:
+    """The condition that two rows agree on pairs of columns, NULLs being equal."""
+    return conjunction(*(Compare("<=>", ColumnRef(a), ColumnRef(b)) for a, b in pairs))
+
+
+def is_present(scalar: Scalar) -> Scalar:
+    """The condition that a value is not NULL."""
+    return Verbatim((scalar, " IS NOT NULL"))
+
+
+def the_column(scalar: Scalar) -> Column:
+    """The column that a scalar is, where it must be one."""
+    if not isinstance(scalar, ColumnRef):
+        raise ValueError(f"{scalar} is not a column")
+    return scalar.column
 
 
 def equated_columns(scalar: Scalar) -> tuple[Column, Column] | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from everview.algebra.columns import Column
 from everview.algebra.relations import (
     Accumulate,
     Aggregate,
@@ -95,6 +96,17 @@ def has_change(relation: Relation) -> bool:
     return any(s.state.is_change for s in scans(relation))
 
 
+def is_small(relation: Relation) -> bool:
+    """Whether a relation reads nothing but changes and what is held."""
+    found = tuple(scans(relation))
+    return bool(found) and all(s.state.is_change for s in found)
+
+
+def summands(relation: Relation) -> tuple[Relation, ...]:
+    """The inputs of a sum, or the relation alone."""
+    return relation.inputs if isinstance(relation, Union) else (relation,)
+
+
 def is_signed(relation: Relation) -> bool:
     """Whether weights other than 1 can occur, so that they must be carried along."""
     match relation:
@@ -112,6 +124,11 @@ def is_signed(relation: Relation) -> bool:
 def same_columns(relation: Relation) -> tuple[Output, ...]:
     """The columns of a relation as outputs of a projection that changes nothing."""
     return tuple(Output(c, ColumnRef(c)) for c in relation.columns)
+
+
+def columns_under(ref: str, columns: Iterable[Column]) -> tuple[Output, ...]:
+    """Columns as outputs of the same names under another reference."""
+    return tuple(Output(Column(ref, c.name), ColumnRef(c)) for c in columns)
 
 
 def projected(relation: Relation, outputs: tuple[Output, ...]) -> Project:

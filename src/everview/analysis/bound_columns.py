@@ -40,7 +40,8 @@ from everview.algebra.scalars import (
     equated_columns,
 )
 from everview.algebra.trees import inputs_of, scans
-from everview.catalog.constraints import PrimaryKey, Unique
+from everview.analysis.column_types import have_one_type, types_in
+from everview.catalog.constraints import PrimaryKey
 from everview.catalog.tables import Table
 
 _QUOTED = r"'[^']*'"
@@ -59,16 +60,19 @@ class Key:
 
     columns: tuple[Column, ...]
     because: tuple[str, ...]
+    declared: tuple[str, ...] = ()
+    """Those of the reasons that somebody declared."""
 
 
 @dataclass(frozen=True)
 class _TableKey:
     columns: frozenset[Column]
     because: tuple[str, ...]
+    declared: tuple[str, ...]
 
 
-_RelyOn = dict[str, tuple[str, ...]]
-"""For a table reference why the key that was relied on is one."""
+_RelyOn = dict[str, _TableKey]
+"""For a table reference the key that was relied on."""
 
 
 class BoundColumns:
@@ -77,13 +81,8 @@ class BoundColumns:
     def __init__(self, relation: Relation, tables: Mapping[str, Table]) -> None:
         self._scans = tuple(scans(relation))
         self._tables = tables
-        self._types = {
-            Column(s.ref, f.name): f.type
-            for s in self._scans
-            for f in tables[s.table].fields
-            if f.type
-        }
-        self._keys = {s.ref: _declared_keys(s, tables[s.table]) for s in self._scans}
+        self._types = types_in(relation, tables)
+        self._keys = {s.ref: _usable_keys(s, tables[s.table]) for s in self._scans}
         self._conditions: list[Scalar] = []
         self._outputs: list[tuple[Column, Scalar]] = []
         self.has_union = False
@@ -101,13 +100,6 @@ class BoundColumns:
                 self.has_union = True
         for below in inputs_of(node):
             self._gather(below)
-        if isinstance(node, Project):
-            renames = ((o.column, o.scalar) for o in node.outputs)
-            self._types |= {
-                made: self._types[of.column]
-                for made, of in renames
-                if isinstance(of, ColumnRef) and of.column in self._types
-            }
 
     def closure(self, given: Iterable[Column]) -> frozenset[Column]:
         """Every column bound by the given ones."""
@@ -139,14 +131,14 @@ class BoundColumns:
     def _by_equality(self, bound: set[Column]) -> None:
         for condition in self._conditions:
             pair = equated_columns(condition)
-            if pair and self._types.get(pair[0], 0) == self._types.get(pair[1], 1):
+            if pair and have_one_type(self._types, *pair):
                 bound.update(pair if bound.intersection(pair) else ())
 
     def _by_key(self, bound: set[Column], rely_on: _RelyOn) -> None:
         for scan in self._scans:
             for key in self._keys[scan.ref]:
                 if key.columns <= bound and scan.ref not in rely_on:
-                    rely_on[scan.ref] = key.because
+                    rely_on[scan.ref] = key
                     bound.update(scan.columns)
 
     def _by_computation(self, bound: set[Column]) -> None:
@@ -173,8 +165,10 @@ class BoundColumns:
             if self.is_key(without):
                 kept = without
         _, rely_on = self._derive(kept)
-        because = (reason for s in self._scans for reason in rely_on[s.ref])
-        return Key(tuple(kept), tuple(dict.fromkeys(because)))
+        keys = [rely_on[s.ref] for s in self._scans]
+        because = dict.fromkeys(reason for key in keys for reason in key.because)
+        declared = dict.fromkeys(reason for key in keys for reason in key.declared)
+        return Key(tuple(kept), tuple(because), tuple(declared))
 
     def keyless(self) -> tuple[str, ...]:
         """The table references that have no usable key, which rules out any key of the view."""
@@ -194,20 +188,16 @@ class BoundColumns:
         return sorted(columns, key=lambda c: names.index(c.name))
 
 
-def _declared_keys(scan: Scan, table: Table) -> tuple[_TableKey, ...]:
-    """The keys that may be used: derived, or declared with RELY and, for UNIQUE, without NULLs."""
+def _usable_keys(scan: Scan, table: Table) -> tuple[_TableKey, ...]:
+    """The keys of a table reference: those declared and relied on, and those derived."""
     usable = []
-    for key in table.keys:
-        fields = [table.field(name) for name in key.columns]
-        if not key.rely or None in fields:
-            continue
-        if isinstance(key, Unique) and any(f.nullable for f in fields if f):
-            continue
+    for key in table.relied_keys:
+        fields = (table.field(name) for name in key.columns)
         columns = frozenset(Column(scan.ref, f.name) for f in fields if f)
         word = "primary key" if isinstance(key, PrimaryKey) else "unique key"
-        because = f"{word} {table.name.last} ({', '.join(key.columns)})"
-        usable.append(_TableKey(columns, (because,)))
+        because = (f"{word} {table.name.last} ({', '.join(key.columns)})",)
+        usable.append(_TableKey(columns, because, because))
     for derived in table.derived_keys:
         columns = frozenset(Column(scan.ref, name) for name in derived.columns)
-        usable.append(_TableKey(columns, derived.because))
+        usable.append(_TableKey(columns, derived.because, derived.declared))
     return tuple(usable)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import count
 
 from everview.algebra.columns import Column
 from everview.algebra.equivalence import fingerprint
@@ -37,8 +36,10 @@ from everview.algebra.scalars import (
     children,
     columns_of,
     substitute,
+    the_column,
 )
 from everview.algebra.trees import same_columns
+from everview.sql.naming import unused
 
 _Meaning = Mapping[Column, Scalar]
 """What a column is, in terms of the leaves of an opened relation."""
@@ -56,7 +57,7 @@ class Stratum:
 
     name: str
     operator: Operator
-    original: Relation
+    original: Operator
     """The operator in the view's own relation."""
 
     @property
@@ -123,18 +124,18 @@ class _Cutter:
         return relation, {c: ColumnRef(c) for c in relation.columns}
 
     def _cut(
-        self, relation: Relation, operator: Operator, columns: _Columns
+        self, original: Operator, operator: Operator, columns: _Columns
     ) -> tuple[Relation, _Meaning]:
         """Make the operator a stratum, unless an equal one is there, and scan it."""
         same = fingerprint(operator)
+        ref = original.columns[-1].ref
         stratum = self.known.get(same)
         if stratum is None:
-            name = self._fresh(relation.columns[-1].ref)
-            stratum = self.known[same] = Stratum(name, operator, relation)
+            stratum = self.known[same] = Stratum(self._fresh(ref), operator, original)
             self.strata.append(stratum)
-        scan = Scan(stratum.name, self._fresh(relation.columns[-1].ref), stratum.names)
+        scan = Scan(stratum.name, self._fresh(ref), stratum.names)
         column_of = dict(zip(operator.columns, scan.columns, strict=True))
-        return scan, {c: ColumnRef(column_of[columns[c]]) for c in relation.columns}
+        return scan, {c: ColumnRef(column_of[columns[c]]) for c in original.columns}
 
     def _fresh(self, ref: str) -> str:
         """A name that no reference of the view's own relation has: those have no `#`."""
@@ -155,7 +156,7 @@ class _Cutter:
             means = _rewritten(output.scalar, meaning)
             if means not in made:
                 used = [*taken, *(o.column.name for o in made.values())]
-                made[means] = Output(Column(ref, unique_name(output.column.name, used)), means)
+                made[means] = Output(Column(ref, unused(output.column.name, used)), means)
             over[output.scalar] = ColumnRef(made[means].column)
         if not made:  # only the number of rows counts
             first = input.columns[0]
@@ -179,9 +180,9 @@ class _Cutter:
         made: list[Output] = []
         for f in w.functions:
             used = [c.name for c in (*block.columns, *(o.column for o in made))]
-            column = Column(ref, unique_name(f.column.name, used))
+            column = Column(ref, unused(f.column.name, used))
             made.append(Output(column, _rebased(f.scalar, over)))
-        columns = {c: _column(over[ColumnRef(c)]) for c in w.input.columns}
+        columns = {c: the_column(over[ColumnRef(c)]) for c in w.input.columns}
         columns |= {f.column: o.column for f, o in zip(w.functions, made, strict=True)}
         partition_by = tuple(over[s] for s in w.partition_by)
         order_by = tuple(_rebased(s, over) for s in w.order_by)
@@ -194,7 +195,7 @@ class _Cutter:
         taken = [c.name for c in left.columns]
         right, over_right = self._block(j.right, same_columns(j.right), of_right, taken)
         over = {**over_left, **over_right}
-        columns = {c: _column(over[ColumnRef(c)]) for c in j.columns}
+        columns = {c: the_column(over[ColumnRef(c)]) for c in j.columns}
         return Join(left, right, _rebased(j.on, over), j.kind), columns
 
 
@@ -220,16 +221,3 @@ def _read_by(measure: Scalar) -> list[Scalar]:
 
 def _name_of(scalar: Scalar) -> str:
     return scalar.column.name if isinstance(scalar, ColumnRef) else "value"
-
-
-def _column(scalar: Scalar) -> Column:
-    if not isinstance(scalar, ColumnRef):
-        raise ValueError(f"{scalar} is not a column")
-    return scalar.column
-
-
-def unique_name(name: str, taken: Iterable[str]) -> str:
-    """The name, with a number behind it if it is taken; Spark's names do not distinguish case."""
-    lower = {other.lower() for other in taken}
-    numbered = (name if n == 1 else f"{name}_{n}" for n in count(1))
-    return next(new for new in numbered if new.lower() not in lower)

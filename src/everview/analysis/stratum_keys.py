@@ -1,4 +1,4 @@
-"""What is known of a stratum's rows: the types of its columns, and its keys.
+"""The keys of a stratum's rows, from its operator and the keys of what it reads.
 
 Described as a table with derived keys, a stratum takes part in all that is concluded from the
 keys of tables. NULLs are equal in a derived key.
@@ -12,28 +12,12 @@ keys of tables. NULLs are equal in a derived key.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from everview.algebra.columns import Column
-from everview.algebra.relations import (
-    Aggregate,
-    Join,
-    JoinKind,
-    Output,
-    Project,
-    Relation,
-    Scan,
-    Union,
-    Window,
-)
-from everview.algebra.scalars import AggregateCall, ColumnRef, Literal
-from everview.algebra.trees import inputs_of
-from everview.analysis.bound_columns import BoundColumns
+from everview.algebra.relations import Aggregate, Join, JoinKind, Relation, Window
+from everview.analysis.bound_columns import BoundColumns, Key
+from everview.analysis.column_types import Tables, types_in
 from everview.analysis.strata import Layers, Stratum
 from everview.catalog.names import Name
 from everview.catalog.tables import DerivedKey, Field, Table
-
-Tables = Mapping[str, Table]
 
 
 def described(layers: Layers, tables: Tables) -> dict[str, Table]:
@@ -44,47 +28,8 @@ def described(layers: Layers, tables: Tables) -> dict[str, Table]:
     return known
 
 
-def column_types(layers: Layers, known: Tables) -> dict[Column, str]:
-    """The types of all columns of a view that are those of a base table, or counts."""
-    types: dict[Column, str] = {}
-    for stratum in layers.strata:
-        types |= _types(stratum.operator, known)
-    return types | _types(layers.top, known)
-
-
-def _types(relation: Relation, known: Tables) -> dict[Column, str]:
-    """The types of all columns below and of a relation, as far as they are known."""
-    if isinstance(relation, Scan):
-        fields = known[relation.table].fields
-        return {Column(relation.ref, f.name): f.type for f in fields if f.type}
-    below = [_types(i, known) for i in inputs_of(relation)]
-    types = {column: type_ for of in below for column, type_ in of.items()}
-    if isinstance(relation, Union):  # a column of all inputs has a type if they agree on it
-        for c in relation.columns:
-            if len({of.get(c, "") for of in below}) > 1:
-                types.pop(c, None)
-    for output in _made_by(relation):
-        match output.scalar:
-            case ColumnRef(column) if column in types:
-                types[output.column] = types[column]
-            case AggregateCall("count"):
-                types[output.column] = "bigint"
-            case Literal(text) if text.isdigit() and len(text) < 10:
-                types[output.column] = "int"
-    return types
-
-
-def _made_by(relation: Relation) -> tuple[Output, ...]:
-    match relation:
-        case Project(_, outputs):
-            return outputs
-        case Aggregate(_, groups, measures):
-            return (*groups, *measures)
-    return ()
-
-
 def _table(stratum: Stratum, known: Tables) -> Table:
-    types = _types(stratum.operator, known)
+    types = types_in(stratum.operator, known)
     fields = tuple(Field(c.name, types.get(c, "")) for c in stratum.operator.columns)
     key = _key(stratum, known)
     return Table(Name((stratum.name,)), fields, derived_keys=(key,) if key else ())
@@ -109,7 +54,11 @@ def _key(stratum: Stratum, known: Tables) -> DerivedKey | None:
 
 def _key_of_block(block: Relation, known: Tables) -> DerivedKey | None:
     key = BoundColumns(block, known).key_within(block.columns)
-    return DerivedKey(tuple(c.name for c in key.columns), key.because) if key else None
+    return _derived(key) if key else None
+
+
+def _derived(key: Key) -> DerivedKey:
+    return DerivedKey(tuple(c.name for c in key.columns), key.because, key.declared)
 
 
 def _key_of_left_join(
@@ -120,7 +69,8 @@ def _key_of_left_join(
         return None
     own = [c for c in left.columns if c.name in of_left.columns]
     because = tuple(dict.fromkeys(of_left.because + of_right.because))
+    declared = tuple(dict.fromkeys(of_left.declared + of_right.declared))
     matched = BoundColumns(Join(left, right, join.on), known)
     if matched.is_key(own):
-        return DerivedKey(of_left.columns, because)
-    return DerivedKey(of_left.columns + of_right.columns, because)
+        return DerivedKey(of_left.columns, because, declared)
+    return DerivedKey(of_left.columns + of_right.columns, because, declared)

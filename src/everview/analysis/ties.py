@@ -8,35 +8,39 @@ columns of PARTITION BY and ORDER BY, which a key proves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from everview.algebra.relations import Relation, Window
+from everview.algebra.relations import Window
 from everview.algebra.scalars import ColumnRef
-from everview.analysis.bound_columns import BoundColumns
+from everview.analysis.bound_columns import BoundColumns, Key
 from everview.analysis.strata import Layers
-from everview.analysis.stratum_keys import described
 from everview.catalog.tables import Table
 from everview.errors import Code, Problem
 
 
-def undecided_ties(layers: Layers, tables: Mapping[str, Table]) -> tuple[Problem, ...]:
+def undecided_ties(layers: Layers, known: Mapping[str, Table]) -> tuple[Problem, ...]:
     """A problem for each window whose order is not proved to be total."""
-    known = described(layers, tables)
-    problems = []
+    return tuple(_problem(window) for window, key in _orders(layers, known) if key is None)
+
+
+def deciding_keys(layers: Layers, known: Mapping[str, Table]) -> tuple[str, ...]:
+    """The declared keys that prove that orders are total."""
+    keys = (key for _, key in _orders(layers, known) if key is not None)
+    return tuple(dict.fromkeys(reason for key in keys for reason in key.declared))
+
+
+def _orders(layers: Layers, known: Mapping[str, Table]) -> Iterator[tuple[Window, Key | None]]:
+    """The windows that break ties, as the view has them, with a key in what they order by."""
     for stratum in layers.strata:
-        window = stratum.operator
-        if not isinstance(window, Window) or not window.breaks_ties:
-            continue
-        ordered = (*window.partition_by, *window.order_by)
-        columns = [s.column for s in ordered if isinstance(s, ColumnRef)]
-        if not BoundColumns(window.input, known).is_key(columns):
-            problems.append(_problem(stratum.original))
-    return tuple(problems)
+        match stratum.operator, stratum.original:
+            case Window(breaks_ties=True) as window, Window() as original:
+                ordered = (*window.partition_by, *window.order_by)
+                columns = [s.column for s in ordered if isinstance(s, ColumnRef)]
+                yield original, BoundColumns(window.input, known).key_within(columns)
 
 
-def _problem(window: Relation) -> Problem:
-    functions = window.functions if isinstance(window, Window) else ()
-    calls = ", ".join(str(f.scalar) for f in functions)
+def _problem(window: Window) -> Problem:
+    calls = ", ".join(str(f.scalar) for f in window.functions)
     detail = f"{calls} depends on how ties are broken, and nothing proves that there are none"
     hint = "add the columns of a key, declared with RELY, to its ORDER BY, or use rank()"
     return Problem(Code.NON_DETERMINISTIC, detail, hint)

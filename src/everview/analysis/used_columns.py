@@ -41,11 +41,10 @@ def narrow_layers(layers: Layers) -> Layers:
     for stratum in reversed(layers.strata):
         read = {n for r in above for s in scans(r) if s.table == stratum.name for n in s.names}
         wanted = frozenset(c for c in stratum.operator.columns if c.name in read)
-        operator = _narrow(stratum.operator, wanted)
-        if not isinstance(operator, Aggregate | Window | Join):
-            operator = stratum.operator
-        strata.insert(0, replace(stratum, operator=operator))
-        above.append(operator)
+        match _narrow(stratum.operator, wanted):
+            case (Aggregate() | Window() | Join()) as operator:
+                strata.insert(0, replace(stratum, operator=operator))
+                above.append(operator)
     return Layers(tuple(strata), top)
 
 

@@ -27,6 +27,8 @@ class DerivedKey:
 
     columns: tuple[str, ...]
     because: tuple[str, ...]
+    declared: tuple[str, ...] = ()
+    """Those of the reasons that somebody declared."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,19 @@ class Table:
         """The declared keys, primary key first."""
         keys = [c for c in self.constraints if isinstance(c, PrimaryKey | Unique)]
         return tuple(sorted(keys, key=lambda c: (isinstance(c, Unique), c.name)))
+
+    @property
+    def relied_keys(self) -> tuple[PrimaryKey | Unique, ...]:
+        """The declared keys on which no two rows agree, NULLs being equal, as far as trusted.
+
+        Declared with RELY and, for UNIQUE, over columns that cannot be NULL.
+        """
+        return tuple(k for k in self.keys if k.rely and self._is_key_of_nulls_too(k))
+
+    def _is_key_of_nulls_too(self, key: PrimaryKey | Unique) -> bool:
+        fields = [self.field(name) for name in key.columns]
+        nullable = isinstance(key, Unique) and any(f.nullable for f in fields if f)
+        return None not in fields and not nullable
 
 
 FindTable = Callable[[Name], Table | None]

@@ -13,13 +13,14 @@ Sums are kept in types that overflow no earlier than those of Spark.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import Aggregate, Output
 from everview.algebra.scalars import (
+    ONE,
     TRUE,
+    ZERO,
     AggregateCall,
     ColumnRef,
     Compare,
@@ -27,12 +28,13 @@ from everview.algebra.scalars import (
     Scalar,
     Verbatim,
     conjunction,
+    is_present,
 )
+from everview.analysis.column_types import Types
 
 ROWS = "__ev_rows"
 """The number of rows of a group."""
 
-ONE, ZERO = Literal("1"), Literal("0")
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 _INTEGERS = {"tinyint", "smallint", "int"}
 
@@ -62,7 +64,7 @@ class Accumulators:
     """The measures of the aggregate that are no functions of sums."""
 
 
-def accumulators(a: Aggregate, types: Mapping[Column, str]) -> Accumulators:
+def accumulators(a: Aggregate, types: Types) -> Accumulators:
     """What to keep for an aggregate."""
     kept = _Kept(a.columns[0].ref)
     kept.rows()
@@ -101,12 +103,12 @@ class _Kept:
         self.sums.append(Sum(column, term, total, limits))
         return ColumnRef(column)
 
-    def measure(self, call: AggregateCall, types: Mapping[Column, str]) -> Scalar | None:
+    def measure(self, call: AggregateCall, types: Types) -> Scalar | None:
         if call.distinct:
             return None
         arguments = call.arguments
         if call.function == "count":
-            return self._how_often(call, [_present(x) for x in arguments])
+            return self._how_often(call, [is_present(x) for x in arguments])
         if len(arguments) != 1 or not isinstance(arguments[0], ColumnRef):
             return None
         x = arguments[0]
@@ -115,7 +117,7 @@ class _Kept:
             case "count_if":
                 return self._how_often(call, [x])
             case "bool_or" | "bool_and":
-                some = self._how_often(call, [_present(x)])
+                some = self._how_often(call, [is_present(x)])
                 deciding = x if call.function == "bool_or" else Verbatim(("NOT ", x))
                 found = self._how_often(call, [deciding])
                 op = ">" if call.function == "bool_or" else "="
@@ -139,7 +141,7 @@ class _Kept:
         if kept is None or result is None:
             return None
         total = self._native_sum(call, x, type_, kept)
-        some = self._how_often(call, [_present(x)])
+        some = self._how_often(call, [is_present(x)])
         return _unless_none(some, Verbatim(("CAST(", total, f" AS {result})")))
 
     def _native_sum(self, call: AggregateCall, x: ColumnRef, type_: str, kept: str) -> ColumnRef:
@@ -157,7 +159,7 @@ class _Kept:
             total = self._keep("__ev_sum", _term(call, x, kept))
         else:
             total = self._native_sum(call, x, type_, kept)
-        some = self._how_often(call, [_present(x)])
+        some = self._how_often(call, [is_present(x)])
         if decimal := _DECIMAL.fullmatch(type_):
             digits, scale = map(int, decimal.groups())
             s, m = f" AS {result}) / CAST(", " AS DECIMAL(20,0))"
@@ -169,13 +171,9 @@ class _Kept:
 
 
 def _term(call: AggregateCall, x: ColumnRef, kept: str) -> Scalar:
-    counted = conjunction(_present(x), call.where)
+    counted = conjunction(is_present(x), call.where)
     value = Verbatim(("CAST(", x, f" AS {kept})"))
     return Verbatim(("CASE WHEN ", counted, " THEN ", value, " ELSE 0 END"))
-
-
-def _present(x: Scalar) -> Scalar:
-    return Verbatim((x, " IS NOT NULL"))
 
 
 def _unless_none(some: Scalar, value: Scalar) -> Scalar:

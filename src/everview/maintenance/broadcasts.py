@@ -30,13 +30,13 @@ from everview.algebra.scalars import (
     conjuncts,
     equated_columns,
     substitute,
+    the_column,
 )
-from everview.algebra.trees import inputs_of, with_inputs
-from everview.maintenance.demand import is_small
+from everview.algebra.trees import inputs_of, is_small, with_inputs
+from everview.analysis.column_types import Types, have_one_type
 
 Keys = Mapping[str, tuple[frozenset[str], ...]]
 """For a base table the sets of columns that are keys of it."""
-Types = Mapping[Column, str]
 
 
 def broadcast_joins(relation: Relation, keys: Keys, types: Types) -> Relation:
@@ -57,7 +57,7 @@ def _staged(project: Project, keys: Keys, types: Types) -> Project:
         if number and stays_small:
             made = _under(f"#{number}{joined.columns[0].ref}", joined)
             joined = Broadcast(made)
-            renamed = {_column(o.scalar): o.column for o in made.outputs}
+            renamed = {the_column(o.scalar): o.column for o in made.outputs}
             current = {c: renamed[now] for c, now in current.items()}
         stays_small = stays_small and _meets_one(right, on, keys, types)
         joined = Join(joined, right, _rewritten(on, current | {c: c for c in right.columns}))
@@ -80,8 +80,8 @@ def _meets_one(right: Relation, on: Scalar, keys: Keys, types: Types) -> bool:
     scan = _scan_of(right)
     if scan is None:
         return False
-    pairs = [p for c in conjuncts(on) if (p := equated_columns(c)) is not None]
-    typed = [p for p in pairs if types.get(p[0], "") == types.get(p[1], " ")]
+    pairs = (p for c in conjuncts(on) if (p := equated_columns(c)) is not None)
+    typed = (p for p in pairs if have_one_type(types, *p))
     equated = {c.name for pair in typed for c in pair if c in scan.columns}
     return any(key <= equated for key in keys.get(scan.table, ()))
 
@@ -106,9 +106,3 @@ def _under(ref: str, relation: Relation) -> Project:
 
 def _rewritten(scalar: Scalar, current: Mapping[Column, Column]) -> Scalar:
     return substitute(scalar, lambda c: ColumnRef(current[c]))
-
-
-def _column(scalar: Scalar) -> Column:
-    if not isinstance(scalar, ColumnRef):
-        raise ValueError(f"{scalar} is not a column")
-    return scalar.column

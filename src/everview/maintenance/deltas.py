@@ -12,6 +12,7 @@ from everview.algebra.relations import (
     Filter,
     Join,
     JoinKind,
+    Negate,
     Project,
     Relation,
     Repeat,
@@ -47,6 +48,17 @@ def pre(relation: Relation) -> Relation:
 def post(relation: Relation) -> Relation:
     """Q⁺: the relation with every table in its state after."""
     return transform(relation, lambda r: r.at(State.POST) if isinstance(r, Scan) else r)
+
+
+def without_old_versions(relation: Relation) -> Relation:
+    """The relation with every state before a change written as R⁺ ⊎ −ΔR."""
+
+    def rule(node: Relation) -> Relation:
+        if isinstance(node, Scan) and node.state is State.PRE:
+            return Union((node.at(State.POST), Negate(node.at(State.DELTA))))
+        return node
+
+    return transform(relation, rule)
 
 
 def _scan(scan: Scan) -> Relation:

@@ -37,11 +37,12 @@ from everview.algebra.scalars import (
     Compare,
     Literal,
     Scalar,
+    agreement,
     conjunction,
     conjuncts,
     equated_columns,
 )
-from everview.algebra.trees import has_change, inputs_of, scans, with_inputs
+from everview.algebra.trees import inputs_of, is_small, with_inputs
 from everview.analysis.strata import Stratum
 from everview.maintenance.keyed import key_columns
 from everview.maintenance.lets import at_keys
@@ -182,13 +183,7 @@ def _at(block: Relation, wanted: _Demand, ref: str) -> Relation:
     asked = tuple(dict.fromkeys(own.values()))
     names = {c: Column(ref, f"k{n}") for n, c in enumerate(asked)}
     keys = Aggregate(small, tuple(Output(names[c], ColumnRef(c)) for c in asked))
-    same = (Compare("<=>", ColumnRef(c), ColumnRef(names[k])) for c, k in own.items())
-    return at_keys(block, keys, conjunction(*same))
-
-
-def is_small(node: Relation) -> bool:
-    """Whether a relation reads nothing but changes and what is held."""
-    return has_change(node) and all(s.state.is_change for s in scans(node))
+    return at_keys(block, keys, agreement((c, names[k]) for c, k in own.items()))
 
 
 def _of(side: Relation, asked: _Demand) -> _Demand:

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from everview.algebra.relations import (
-    Join,
-    Negate,
-    Relation,
-    Scan,
-    State,
-    Union,
-)
+from everview.algebra.relations import Join, Relation, Scan, State
 from everview.algebra.trees import scans, transform
+from everview.analysis.column_types import Types
 from everview.analysis.strata import Layers, Stratum
 from everview.maintenance.branches import change_of
-from everview.maintenance.existence import Types, existence
+from everview.maintenance.existence import existence
 from everview.maintenance.folding import fold
 from everview.maintenance.groups import Groups
 from everview.maintenance.keyed import keyed
@@ -104,14 +98,3 @@ def _needed(lets: list[Let]) -> tuple[Let, ...]:
             needed.append(let)
             read |= {s.table for s in scans(let.relation) if s.state is not State.POST}
     return tuple(reversed(needed))
-
-
-def without_old_versions(relation: Relation) -> Relation:
-    """The relation with every state before a change written as R⁺ ⊎ −ΔR."""
-
-    def rule(node: Relation) -> Relation:
-        if isinstance(node, Scan) and node.state is State.PRE:
-            return Union((node.at(State.POST), Negate(node.at(State.DELTA))))
-        return node
-
-    return transform(relation, rule)

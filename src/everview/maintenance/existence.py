@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import (
@@ -24,12 +25,11 @@ from everview.algebra.scalars import (
     equated_columns,
     substitute,
 )
+from everview.algebra.trees import same_columns
+from everview.analysis.column_types import Types, have_one_type
 from everview.maintenance.branches import change_of
 from everview.maintenance.deltas import post, pre
-from everview.maintenance.lets import Let, at_keys, joined_with, keys_of, renamed
-from everview.maintenance.pruning import padded
-
-Types = Mapping[Column, str]
+from everview.maintenance.lets import Let, at_keys, joined_with, keys_of, padded, renamed
 
 
 def existence(name: str, j: Join, types: Types) -> tuple[Let, ...]:
@@ -42,74 +42,91 @@ def existence(name: str, j: Join, types: Types) -> tuple[Let, ...]:
     partner have come or gone. R⁻ = R⁺ ⊎ −ΔR must be netted: a row that is there with +1 and −1
     does not exist. Of R only the columns of the condition are asked.
     """
-    left = Let(f"{name}_left", change_of(j.left), "the change of the left side of {of}")
-    right = Let(f"{name}_right", change_of(j.right), "the change of the right side of {of}")
-    turned = _partners(f"{name}_touched", j, right, types)
-    met = _met(f"{name}#met", left.scan, post(j.right), j, types)
-    parts: list[Relation] = [Join(left.scan, met, j.on, _kind_for_left(j))]
-    lets = [left, right, *turned]
-    x, partners = turned
-    kind = JoinKind.SEMI if j.kind is JoinKind.SEMI else JoinKind.ANTI
-    passing = _difference(x.scan, partners.scan, right.scan, j.on, kind)
+    of_left = Let(f"{name}_left", change_of(j.left), "the change of the left side of {of}")
+    of_right = Let(f"{name}_right", change_of(j.right), "the change of the right side of {of}")
+    left = _Side(f"{name}_touched", j, of_left, of_right, types)
+    lets = [of_left, of_right, left.x, left.partners]
     if j.kind.keeps_left_only:
-        parts += passing
+        parts = [left.changed(j.kind), *left.turned(j.kind)]
     else:
-        parts.append(joined_with(pre(j.left), right.scan, j.on))
-        parts += [padded(p, j) for p in passing]
+        parts = [left.changed(JoinKind.LEFT), joined_with(pre(j.left), of_right.scan, j.on)]
+        parts += [padded(p, j) for p in left.turned(JoinKind.ANTI)]
     if j.kind is JoinKind.FULL:
         mirror = Join(j.right, j.left, j.on, JoinKind.ANTI)
-        y, of_y = _partners(f"{name}_touched_right", mirror, left, types)
-        met = _met(f"{name}#met", right.scan, post(j.left), j, types)
-        alone = [
-            Join(right.scan, met, j.on, JoinKind.ANTI),
-            *_difference(y.scan, of_y.scan, left.scan, j.on, JoinKind.ANTI),
-        ]
-        lets += [y, of_y]
+        right = _Side(f"{name}_touched_right", mirror, of_right, of_left, types)
+        lets += [right.x, right.partners]
+        alone = (right.changed(JoinKind.ANTI), *right.turned(JoinKind.ANTI))
         parts += [padded(p, j) for p in alone]
     whole = Union(tuple(renamed(p, name) for p in parts))
     return (*lets, Let(name, Net(whole), "the change of {of}"))
 
 
-def _kind_for_left(j: Join) -> JoinKind:
-    return JoinKind.LEFT if j.kind is JoinKind.FULL else j.kind
+@dataclass(frozen=True)
+class _Side:
+    """One side L of a join with R on the other: which of its rows have found or lost partners."""
 
+    name: str
+    join: Join
+    """The join with L on the left."""
+    change: Let
+    """ΔL"""
+    other: Let
+    """ΔR"""
+    types: Types
 
-def _met(ref: str, held: Scan, block: Relation, j: Join, types: Types) -> Relation:
-    """What a join that keeps held rows reads of the other side: on equalities, what they meet.
+    def changed(self, kind: JoinKind) -> Relation:
+        """ΔL ∘ R⁺, by a join that keeps rows of ΔL.
 
-    Spark cannot broadcast the side that such a join keeps, but it can that of the inner join
-    by which the other side is found.
-    """
-    return _at(block, held, j.on, ref) if _is_equality(j, types) else block
+        Spark cannot broadcast the side that such a join keeps, but it can that of the inner
+        join by which, on equalities, the part of R that ΔL meets is found first.
+        """
+        after = post(self.join.right)
+        if self._is_equality:
+            after = _at(after, self.change.scan, self.join.on, f"{self.name}#met")
+        return Join(self.change.scan, after, self.join.on, kind)
 
+    def turned(self, kind: JoinKind) -> tuple[Relation, Relation]:
+        """X ∘ R⁺ − X ∘ R⁻, with R⁻ = net(R⁺ ⊎ −ΔR) on the columns asked."""
+        after = self.partners.scan
+        change = Project(self.other.scan, same_columns(after))
+        before = Net(Union((after, Negate(change))))
+        on = self.join.on
+        return Join(self.x.scan, after, on, kind), Negate(Join(self.x.scan, before, on, kind))
 
-def _partners(name: str, j: Join, change: Let, types: Types) -> tuple[Let, Let]:
-    """X = L⁻ ⋉ ΔR, and R⁺ ⋉ X on the columns of the condition."""
-    before, after = pre(j.left), post(j.right)
-    asked = tuple(Output(c, ColumnRef(c)) for c in _asked(j))
-    if _is_equality(j, types):
-        found: Relation = _at(before, change.scan, j.on, f"{name}#keys")
-        x = Let(name, Net(found), "rows that meet a changed row", change.name)
-        met: Relation = _at(after, x.scan, j.on, f"{name}#own")
-    else:
-        found = Join(before, change.scan, j.on, JoinKind.SEMI)
-        x = Let(name, Net(found), "rows that meet a changed row", change.name)
-        met = Join(after, x.scan, j.on, JoinKind.SEMI)
-    says = "what these meet on the other side, after"
-    return x, Let(f"{name}_partners", Net(Project(met, asked)), says, x.name)
+    @cached_property
+    def x(self) -> Let:
+        """X = L⁻ ⋉ ΔR"""
+        found = self._meeting(pre(self.join.left), self.other.scan, f"{self.name}#keys")
+        return Let(self.name, Net(found), "rows that meet a changed row", self.other.name)
 
+    @cached_property
+    def partners(self) -> Let:
+        """R⁺ ⋉ X on the columns of the condition."""
+        met = self._meeting(post(self.join.right), self.x.scan, f"{self.name}#own")
+        read = columns_of(self.join.on)
+        asked = tuple(c for c in met.columns if c in read) or met.columns[:1]
+        outputs = tuple(Output(c, ColumnRef(c)) for c in asked)
+        says = "what these meet on the other side, after"
+        return Let(f"{self.name}_partners", Net(Project(met, outputs)), says, self.x.name)
 
-def _is_equality(j: Join, types: Types) -> bool:
-    """Whether the condition equates columns of one type of both sides and says nothing else.
+    def _meeting(self, block: Relation, held: Scan, ref: str) -> Relation:
+        """The rows of a block that meet a held row of the other side."""
+        if self._is_equality:
+            return _at(block, held, self.join.on, ref)
+        return Join(block, held, self.join.on, JoinKind.SEMI)
 
-    Then a row meets one key at most; of other types, '1' and '01' both equal 1.
-    """
-    of_left = set(j.left.columns)
-    pairs = [equated_columns(c) for c in conjuncts(j.on)]
-    return bool(pairs) and all(
-        p and (p[0] in of_left) != (p[1] in of_left) and types.get(p[0], "") == types.get(p[1], " ")
-        for p in pairs
-    )
+    @cached_property
+    def _is_equality(self) -> bool:
+        """Whether the condition equates columns of one type of both sides and says nothing else.
+
+        Then a row meets one key at most; of other types, '1' and '01' both equal 1.
+        """
+        of_left = set(self.join.left.columns)
+        pairs = [equated_columns(c) for c in conjuncts(self.join.on)]
+        return bool(pairs) and all(
+            p and (p[0] in of_left) != (p[1] in of_left) and have_one_type(self.types, *p)
+            for p in pairs
+        )
 
 
 def _at(block: Relation, held: Scan, on: Scalar, ref: str) -> Relation:
@@ -118,17 +135,3 @@ def _at(block: Relation, held: Scan, on: Scalar, ref: str) -> Relation:
     keys = keys_of(held, tuple(c for c in held.columns if c in read), ref)
     turned = substitute(on, lambda c: ColumnRef(Column(ref, c.name) if c in held.columns else c))
     return at_keys(block, keys, turned)
-
-
-def _asked(j: Join) -> tuple[Column, ...]:
-    read = columns_of(j.on)
-    return tuple(c for c in j.right.columns if c in read) or j.right.columns[:1]
-
-
-def _difference(
-    x: Scan, partners: Scan, change: Scan, on: Scalar, kind: JoinKind
-) -> list[Relation]:
-    """X ∘ R⁺ − X ∘ R⁻, with R⁻ = net(R⁺ ⊎ −ΔR) on the columns asked."""
-    same = tuple(Output(c, ColumnRef(c)) for c in partners.columns)
-    before = Net(Union((partners, Negate(Project(change, same)))))
-    return [Join(x, partners, on, kind), Negate(Join(x, before, on, kind))]

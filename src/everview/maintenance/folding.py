@@ -9,18 +9,26 @@ from __future__ import annotations
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import Join, JoinKind, Output, Project, Relation
-from everview.algebra.scalars import ColumnRef, Compare, Literal, Scalar, Verbatim, conjunction
+from everview.algebra.scalars import (
+    FALSE,
+    ZERO,
+    ColumnRef,
+    Compare,
+    Scalar,
+    Verbatim,
+    agreement,
+    conjunction,
+    is_present,
+)
 from everview.maintenance.accumulators import ROWS
 from everview.maintenance.branches import change_of
-from everview.maintenance.groups import Groups
+from everview.maintenance.groups import OLD, PLUS, Groups
 from everview.maintenance.keyed import touched
 from everview.maintenance.lets import Let, at_keys, keys_of, renamed
 
 OP = "__ev_op"
 INSERT, UPDATE, DELETE, BROKEN, SAME = "I", "U", "D", "X", "-"
 """What is to be done with a stored row; BROKEN if the state cannot be right."""
-
-_ZERO, _FALSE = Literal("0"), Literal("FALSE")
 
 
 def fold(groups: Groups, goal: str) -> tuple[Let, ...]:
@@ -42,20 +50,20 @@ def _new_rows(groups: Groups, added: Let, anew: Let | None) -> Relation:
 
     n = n_old + n_added, s = s_old + s_added; gone where n = 0, new where there is no old row.
     """
-    joined: Relation = _beside(renamed(added.scan, "#plus"), _old(groups, added), groups)
+    joined: Relation = _beside(renamed(added.scan, PLUS), _old(groups, added), groups)
     if anew is not None:
         joined = _beside(joined, renamed(anew.scan, "#now"), groups)
-    totals = {n: _sum(_of("#old", n), _of("#plus", n)) for n in groups.sums}
-    row: dict[str, Scalar] = {n: _of("#plus", n) for n in groups.keys}
+    totals = {n: _sum(_of(OLD, n), _of(PLUS, n)) for n in groups.sums}
+    row: dict[str, Scalar] = {n: _of(PLUS, n) for n in groups.keys}
     row |= totals | {n: _of("#now", n) for n in groups.values}
     rows = totals[ROWS]
-    known = _is_there(_of("#old", ROWS))
-    gone = Compare("=", rows, _ZERO) if groups.keys else _FALSE
-    unchanged = [Compare("=", _of("#plus", n), _ZERO) for n in groups.sums]
-    unchanged += [Compare("<=>", _of("#now", n), _of("#old", n)) for n in groups.values]
+    known = is_present(_of(OLD, ROWS))
+    gone = Compare("=", rows, ZERO) if groups.keys else FALSE
+    unchanged = [Compare("=", _of(PLUS, n), ZERO) for n in groups.sums]
+    unchanged += [Compare("<=>", _of("#now", n), _of(OLD, n)) for n in groups.values]
     op = _case(
         (_broken(groups, totals), BROKEN),
-        (_and_not(gone, known), SAME),
+        (conjunction(gone, _not(known)), SAME),
         (gone, DELETE),
         (_not(known), INSERT),
         (conjunction(*unchanged), SAME),
@@ -67,28 +75,28 @@ def _new_rows(groups: Groups, added: Let, anew: Let | None) -> Relation:
 
 def _old(groups: Groups, added: Let) -> Project:
     """The stored rows of the touched groups, found by starting from their keys."""
-    stored = renamed(groups.scan, "#old")
+    stored = renamed(groups.scan, OLD)
     if not groups.keys:
         return stored
     columns = tuple(c for c in added.scan.columns if c.name in groups.keys)
     keys = keys_of(added.scan, columns, "#keys")
-    same = (Compare("<=>", _of("#old", k), _of("#keys", k)) for k in groups.keys)
-    return at_keys(stored, keys, conjunction(*same))
+    same = agreement((Column(OLD, k), Column("#keys", k)) for k in groups.keys)
+    return at_keys(stored, keys, same)
 
 
 def _beside(left: Relation, right: Project, groups: Groups) -> Join:
     """Rows of one group beside each other, NULLs in its columns being equal."""
     ref = right.columns[0].ref
-    same = (Compare("<=>", _of("#plus", k), _of(ref, k)) for k in groups.keys)
-    return Join(left, right, conjunction(*same), JoinKind.LEFT)
+    same = agreement((Column(PLUS, k), Column(ref, k)) for k in groups.keys)
+    return Join(left, right, same, JoinKind.LEFT)
 
 
 def _broken(groups: Groups, totals: dict[str, Scalar]) -> Scalar:
     """Fewer rows than none, no rows with a sum that is not 0, or a sum beyond its type."""
     rows, *sums = totals.values()
-    wrong: list[Scalar] = [Compare("<", rows, _ZERO)]
+    wrong: list[Scalar] = [Compare("<", rows, ZERO)]
     wrong += [Verbatim((t, " IS NULL")) for t in totals.values()]
-    wrong += [conjunction(Compare("=", rows, _ZERO), Compare("<>", t, _ZERO)) for t in sums]
+    wrong += [conjunction(Compare("=", rows, ZERO), Compare("<>", t, ZERO)) for t in sums]
     for kept, total in zip(groups.kept.sums, totals.values(), strict=True):
         if kept.limits:
             low, high = kept.limits
@@ -107,16 +115,8 @@ def _sum(old: Scalar, plus: Scalar) -> Scalar:
     return Verbatim(("coalesce(", old, ", 0) + ", plus))
 
 
-def _is_there(scalar: Scalar) -> Scalar:
-    return Verbatim((scalar, " IS NOT NULL"))
-
-
 def _not(condition: Scalar) -> Scalar:
     return Verbatim(("NOT ", condition))
-
-
-def _and_not(one: Scalar, other: Scalar) -> Scalar:
-    return conjunction(one, _not(other))
 
 
 def _case(*cases: tuple[Scalar, str], otherwise: str) -> Scalar:

@@ -10,8 +10,8 @@ Of every group its columns are stored, sums from which some measures are compute
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import (
@@ -26,35 +26,36 @@ from everview.algebra.relations import (
 )
 from everview.algebra.scalars import ColumnRef, Scalar, substitute
 from everview.algebra.trees import inputs_of, scans, with_inputs
-from everview.analysis.strata import Layers, Stratum
+from everview.analysis.strata import Layers
 from everview.maintenance.accumulators import Accumulators, accumulators
 
 STATE = "#state"
 """The name under which the stored rows are scanned."""
+OLD, PLUS = "#old", "#plus"
+"""The references of a group's stored row and of what is added to it, where both meet."""
 
 
 @dataclass(frozen=True)
 class Groups:
     """The aggregate whose groups are stored, and the block that shows them."""
 
-    stratum: Stratum
+    name: str
+    """The stratum that the aggregate is."""
     aggregate: Aggregate
+    original: Aggregate
+    """The aggregate as the view's own relation has it."""
     kept: Accumulators
     keys: tuple[str, ...]
     """The stored columns that identify a group; none if there is always one group."""
     top: Relation
     """The view over a scan of the stratum."""
 
-    @property
-    def name(self) -> str:
-        """The stratum that the aggregate is."""
-        return self.stratum.name
+    types: Mapping[Column, str] = field(compare=False, repr=False)
+    """The types of what the aggregate reads and, where they follow, of what is stored."""
 
-    @property
-    def original(self) -> Aggregate:
-        """The aggregate as the view's own relation has it."""
-        found = self.stratum.original
-        return found if isinstance(found, Aggregate) else self.aggregate
+    def is_added_to(self, measure: Output) -> bool:
+        """Whether a measure is computed from sums to which a change adds, or anew."""
+        return any(measure.column == m.column for m in self.kept.measures)
 
     @property
     def sums(self) -> tuple[str, ...]:
@@ -110,17 +111,33 @@ class Groups:
         return zip(self.aggregate.groups, self.keys, strict=True)
 
 
-def find_groups(layers: Layers, types: Mapping[Column, str]) -> Groups | None:
-    """The groups that a view can be stored as; None if its top joins or adds up something."""
+def find_groups(
+    layers: Layers, types: Mapping[Column, str], value_types: Sequence[str] = ()
+) -> Groups | None:
+    """The groups that a view can be stored as; None if its top joins or adds up something.
+
+    `value_types` are the types of what the aggregate reads, in order, where they are known.
+    """
     read = list(scans(layers.top))
     last = layers.strata[-1] if layers.strata else None
     if last is None or len(read) != 1 or read[0].table != last.name:
         return None
-    if not isinstance(last.operator, Aggregate) or not _looks_at_one_row(layers.top):
-        return None
-    keys = _key_names(last.operator, layers.top, read[0])
-    kept = accumulators(last.operator, types)
-    return Groups(last, last.operator, kept, keys, layers.top)
+    match last.operator, last.original:
+        case Aggregate() as a, Aggregate() as original if _looks_at_one_row(layers.top):
+            keys = _key_names(a, layers.top, read[0])
+            types = {**types, **dict(zip(a.input.columns, value_types, strict=False))}
+            kept = accumulators(a, types)
+            types |= _state_types(a, keys, types)
+            return Groups(last.name, a, original, kept, keys, layers.top, types)
+    return None
+
+
+def _state_types(
+    a: Aggregate, keys: Sequence[str], types: Mapping[Column, str]
+) -> dict[Column, str]:
+    """The types of the groups' columns where stored rows are read and folded."""
+    known = {k: types[g.column] for g, k in zip(a.groups, keys, strict=True) if g.column in types}
+    return {Column(ref, k): t for k, t in known.items() for ref in (STATE, OLD, PLUS)}
 
 
 def _looks_at_one_row(relation: Relation) -> bool:

@@ -19,8 +19,9 @@ from everview.algebra.columns import Column
 from everview.algebra.relations import Output, Project, Relation
 from everview.algebra.scalars import ColumnRef
 from everview.analysis.bound_columns import BoundColumns
-from everview.analysis.strata import unique_name
 from everview.catalog.tables import Table
+from everview.maintenance.groups import Groups
+from everview.sql.naming import unused
 
 HIDDEN_PREFIX = "__ev_"
 COUNT = "__ev_count"
@@ -42,22 +43,12 @@ class Identity:
     kind: IdentityKind
     columns: tuple[str, ...]
     because: tuple[str, ...]
+    declared_keys: tuple[str, ...] = ()
+    """Those of the reasons that are keys which somebody declared."""
 
     @property
     def is_key(self) -> bool:
         return self.kind is not IdentityKind.COUNT
-
-    @property
-    def declared_keys(self) -> tuple[str, ...]:
-        """The reasons that are keys which somebody declared."""
-        if self.kind not in (IdentityKind.KEY, IdentityKind.HIDDEN_KEY):
-            return ()
-        return tuple(b for b in self.because if b.startswith(("primary key", "unique key")))
-
-    @property
-    def relies_on_keys(self) -> bool:
-        """Whether it follows from keys that are declared."""
-        return bool(self.declared_keys)
 
 
 def identify(relation: Relation, tables: Mapping[str, Table]) -> tuple[Relation, Identity]:
@@ -70,7 +61,7 @@ def identify(relation: Relation, tables: Mapping[str, Table]) -> tuple[Relation,
     key = bound.key_within(relation.columns)
     if key:
         columns = tuple(c.name for c in key.columns)
-        return relation, Identity(IdentityKind.KEY, columns, key.because)
+        return relation, Identity(IdentityKind.KEY, columns, key.because, key.declared)
     if bound.has_union:
         reason = "the branches of a sum below may give equal rows"
         return relation, Identity(IdentityKind.COUNT, visible, (reason,))
@@ -96,9 +87,19 @@ def _with_hidden_key(relation: Project, bound: BoundColumns) -> tuple[Relation, 
         visible = shown.get(ColumnRef(column))
         if visible is None:
             name = f"{HIDDEN_PREFIX}key_{column.ref.partition('#')[0]}_{column.name}"
-            visible = Column(ref, unique_name(name, [o.column.name for o in hidden]))
+            visible = Column(ref, unused(name, [o.column.name for o in hidden]))
             hidden.append(Output(visible, ColumnRef(column)))
         names.append(visible.name)
     outputs = relation.outputs + tuple(hidden)
-    identity = Identity(IdentityKind.HIDDEN_KEY, tuple(names), key.because)
+    identity = Identity(IdentityKind.HIDDEN_KEY, tuple(names), key.because, key.declared)
     return replace(relation, outputs=outputs), identity
+
+
+def by_group(groups: Groups) -> Identity:
+    """A stored group is identified by the columns it is a group by."""
+    named = ", ".join(groups.keys)
+    measures = [m.column.name for m in groups.original.measures]
+    because = f"GROUP BY {named}" if named else "an aggregate without GROUP BY has one row"
+    if not measures or any(name.startswith(HIDDEN_PREFIX) for name in measures):
+        because = "equal rows are one" + (", counted for each side" if measures else "")
+    return Identity(IdentityKind.GROUP, groups.keys, (because,))

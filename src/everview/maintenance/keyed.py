@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import Aggregate, Negate, Net, Relation, Unfold, Union, Window
-from everview.algebra.scalars import ColumnRef, Compare, Scalar, conjunction
+from everview.algebra.scalars import agreement, the_column
 from everview.maintenance.branches import change_of
 from everview.maintenance.deltas import post
 from everview.maintenance.lets import Let, at_keys, keys_of, renamed
@@ -22,8 +22,9 @@ def keyed(name: str, f: Aggregate | Window) -> tuple[Let, ...]:
     change = Let(f"{name}_change", change_of(f.input), "the change of the input of {of}")
     says = "the input of {of} at the touched keys"
     a = Let(f"{name}_rows", Net(touched(f, change)), says, change.name)
-    after = renamed(_over(f, Unfold(a.scan)), name)
-    before = renamed(_over(f, Unfold(Net(Union((a.scan, Negate(change.scan)))))), name)
+    after = renamed(replace(f, input=Unfold(a.scan)), name)
+    pre = Net(Union((a.scan, Negate(change.scan))))
+    before = renamed(replace(f, input=Unfold(pre)), name)
     delta = Union((after, Negate(before)))
     return change, a, Let(name, Net(delta), "the change of {of}", change.name)
 
@@ -34,22 +35,11 @@ def touched(f: Aggregate | Window, change: Let) -> Relation:
     if not columns:
         return post(f.input)
     keys = keys_of(change.scan, columns, f"{change.name}#keys")
-    pairs = zip(columns, keys.columns, strict=True)
-    same = conjunction(*(Compare("<=>", ColumnRef(c), ColumnRef(k)) for c, k in pairs))
+    same = agreement(zip(columns, keys.columns, strict=True))
     return at_keys(post(f.input), keys, same)
 
 
 def key_columns(f: Aggregate | Window) -> tuple[Column, ...]:
     """The columns of the input by which an operator takes its rows together."""
     by = [g.scalar for g in f.groups] if isinstance(f, Aggregate) else f.partition_by
-    return tuple(dict.fromkeys(map(_column, by)))
-
-
-def _column(scalar: Scalar) -> Column:
-    if not isinstance(scalar, ColumnRef):
-        raise ValueError(f"{scalar} is not a column of the operator's input")
-    return scalar.column
-
-
-def _over(f: Aggregate | Window, rows: Relation) -> Relation:
-    return replace(f, input=rows)
+    return tuple(dict.fromkeys(map(the_column, by)))

@@ -14,8 +14,8 @@ from everview.algebra.relations import (
     Scan,
     State,
 )
-from everview.algebra.scalars import ColumnRef, Scalar, substitute
-from everview.algebra.trees import projected
+from everview.algebra.scalars import NULL, ColumnRef, Scalar, substitute
+from everview.algebra.trees import columns_under, projected, same_columns
 from everview.maintenance.join_order import start_from_change
 
 
@@ -45,8 +45,7 @@ class Let:
 
 def keys_of(scan: Scan, columns: tuple[Column, ...], ref: str) -> Aggregate:
     """δ π_c: the values of some columns of a held bag, each once, under another reference."""
-    groups = tuple(Output(Column(ref, c.name), ColumnRef(c)) for c in columns)
-    return Aggregate(scan, groups)
+    return Aggregate(scan, columns_under(ref, columns))
 
 
 def at_keys(block: Relation, keys: Relation, on: Scalar) -> Project:
@@ -64,8 +63,7 @@ def joined_with(block: Relation, other: Relation, on: Scalar) -> Project:
         raise ValueError("a block that is joined is a projection")
     meaning = {o.column: o.scalar for o in block.outputs}
     condition = substitute(on, lambda c: meaning.get(c, ColumnRef(c)))
-    others = tuple(Output(c, ColumnRef(c)) for c in other.columns)
-    whole = Project(Join(other, block.input, condition), block.outputs + others)
+    whole = Project(Join(other, block.input, condition), block.outputs + same_columns(other))
     started = start_from_change(whole)
     if not isinstance(started, Project):
         raise AssertionError("a projection stays one")
@@ -74,5 +72,11 @@ def joined_with(block: Relation, other: Relation, on: Scalar) -> Project:
 
 def renamed(relation: Relation, ref: str) -> Project:
     """The relation with its columns, whose names differ, under one reference."""
-    outputs = (Output(Column(ref, c.name), ColumnRef(c)) for c in relation.columns)
-    return projected(relation, tuple(outputs))
+    return projected(relation, columns_under(ref, relation.columns))
+
+
+def padded(side: Relation, join: Join) -> Project:
+    """The rows of one side of a join with NULLs for the columns of the other."""
+    own = set(side.columns)
+    outputs = (Output(c, ColumnRef(c) if c in own else NULL) for c in join.columns)
+    return Project(side, tuple(outputs))

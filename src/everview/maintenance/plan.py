@@ -7,19 +7,28 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from everview.algebra.columns import Column
-from everview.algebra.relations import Output, Project, Relation, Repeat, Scan, Window
+from everview.algebra.relations import Output, Project, Relation, Repeat, Scan
 from everview.algebra.scalars import ColumnRef
 from everview.algebra.trees import scans
+from everview.analysis.column_types import Types, column_types
 from everview.analysis.strata import Layers, layers
-from everview.analysis.stratum_keys import column_types, described
+from everview.analysis.stratum_keys import described
+from everview.analysis.ties import deciding_keys
 from everview.analysis.used_columns import narrow_layers
-from everview.catalog.constraints import Unique
 from everview.catalog.tables import Table
 from everview.maintenance.broadcasts import Keys, broadcast_joins
+from everview.maintenance.deltas import without_old_versions
 from everview.maintenance.demand import Pushdown, Ranges
-from everview.maintenance.derivation import Derivation, derive, without_old_versions
+from everview.maintenance.derivation import Derivation, derive
 from everview.maintenance.groups import STATE, Groups, find_groups
-from everview.maintenance.identity import COUNT, HIDDEN_PREFIX, Identity, IdentityKind, identify
+from everview.maintenance.identity import (
+    COUNT,
+    HIDDEN_PREFIX,
+    Identity,
+    IdentityKind,
+    by_group,
+    identify,
+)
 from everview.maintenance.lets import Let
 
 
@@ -33,7 +42,9 @@ class Plan:
     """The groups that are stored, if the view ends in an aggregate; else its rows are."""
     identity: Identity
     derivation: Derivation
-    types: Mapping[Column, str] = field(compare=False, repr=False)
+    relies_on: tuple[str, ...]
+    """The declared keys from which something follows: what identifies a row, or an order."""
+    types: Types = field(compare=False, repr=False)
     """The types of columns, as far as they are those of base tables."""
     keys: Keys = field(compare=False, repr=False)
     """The keys of the base tables that may be relied on."""
@@ -61,9 +72,9 @@ class Plan:
     def relation(self) -> Relation:
         """What is stored, computed from the tables as they are."""
         stored = self.groups.stored if self.groups else self.layers.top
-        return self.computed(stored)
+        return self.over_tables(stored)
 
-    def computed(self, part: Relation) -> Relation:
+    def over_tables(self, part: Relation) -> Relation:
         """A part of the view, computed from the tables as they are."""
         return self._pushdown({}).apply(part)
 
@@ -78,13 +89,6 @@ class Plan:
         ref = self.layers.top.columns[0].ref
         names = ((Column(ref, n), ColumnRef(Column(STATE, n))) for n in self.visible)
         return Project(rows, tuple(Output(c, s) for c, s in names))
-
-    @property
-    def relies_on_keys(self) -> bool:
-        """Whether something follows from declared keys: what identifies a row, or an order."""
-        operators = (s.operator for s in self.layers.strata)
-        ties = any(isinstance(o, Window) and o.breaks_ties for o in operators)
-        return ties or self.identity.relies_on_keys
 
     def used_columns(self, table: str) -> tuple[str, ...]:
         """The columns of a table that any reference to it reads, in a fixed order."""
@@ -118,7 +122,7 @@ class Plan:
         return Pushdown({s.name: s for s in self.layers.strata}, self.types, ranges)
 
 
-def computed(relation: Relation) -> Relation:
+def over_tables(relation: Relation) -> Relation:
     """A relation as it is computed from tables: its strata one inside the other."""
     cut = layers(relation)
     return Pushdown({s.name: s for s in cut.strata}, {}, {}).apply(cut.top)
@@ -134,48 +138,15 @@ def make_plan(
     """
     cut = layers(relation)
     known = described(cut, tables)
+    types: Types = column_types(cut, known)
     narrowed = narrow_layers(cut)
-    keys = {name: _keys(table) for name, table in tables.items()}
-    types = column_types(cut, known) | _value_types(narrowed, value_types)
-    groups = find_groups(narrowed, types)
+    groups = find_groups(narrowed, types, value_types)
     if groups:
-        types |= _state_types(groups, types)
-        derivation = derive(narrowed, groups, types)
-        return Plan(narrowed, groups, _by_group(groups), derivation, types, keys)
-    top, identity = identify(cut.top, known)
-    narrowed = narrow_layers(replace(cut, top=top))
-    return Plan(narrowed, None, identity, derive(narrowed, None, types), types, keys)
-
-
-def _keys(table: Table) -> tuple[frozenset[str], ...]:
-    """The sets of columns on which no two rows agree, NULLs being equal."""
-    nullable = {f.name.lower() for f in table.fields if f.nullable}
-    return tuple(
-        frozenset(k.columns)
-        for k in table.keys
-        if k.rely and not (isinstance(k, Unique) and {c.lower() for c in k.columns} & nullable)
-    )
-
-
-def _value_types(cut: Layers, value_types: Sequence[str]) -> dict[Column, str]:
-    found = find_groups(cut, {})
-    read = found.aggregate.input.columns if found else ()
-    return dict(zip(read, value_types, strict=False))
-
-
-def _by_group(groups: Groups) -> Identity:
-    named = ", ".join(groups.keys)
-    measures = [m.column.name for m in groups.original.measures]
-    because = f"GROUP BY {named}" if named else "an aggregate without GROUP BY has one row"
-    if not measures or any(name.startswith(HIDDEN_PREFIX) for name in measures):
-        because = "equal rows are one" + (", counted for each side" if measures else "")
-    return Identity(IdentityKind.GROUP, groups.keys, (because,))
-
-
-def _state_types(groups: Groups, types: Mapping[Column, str]) -> dict[Column, str]:
-    """The types of the groups' columns where the stored rows are read."""
-    found = {}
-    for g, key in zip(groups.aggregate.groups, groups.keys, strict=True):
-        for ref in (STATE, "#old", "#plus"):
-            found[Column(ref, key)] = types.get(g.column, "")
-    return {c: t for c, t in found.items() if t}
+        identity, types = by_group(groups), groups.types
+    else:
+        top, identity = identify(cut.top, known)
+        narrowed = narrow_layers(replace(cut, top=top))
+    derivation = derive(narrowed, groups, types)
+    relies_on = dict.fromkeys(identity.declared_keys + deciding_keys(cut, known))
+    keys = {n: tuple(frozenset(k.columns) for k in t.relied_keys) for n, t in tables.items()}
+    return Plan(narrowed, groups, identity, derivation, tuple(relies_on), types, keys)

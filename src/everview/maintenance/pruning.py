@@ -12,7 +12,6 @@ from everview.algebra.relations import (
     Aggregate,
     Join,
     JoinKind,
-    Output,
     Project,
     Relation,
     Scan,
@@ -20,10 +19,8 @@ from everview.algebra.relations import (
     Union,
     Values,
 )
-from everview.algebra.scalars import ColumnRef, Literal
 from everview.algebra.trees import inputs_of, projected, with_inputs
-
-NULL = Literal("NULL")
+from everview.maintenance.lets import padded
 
 
 def without_empty(relation: Relation, empty: Collection[str]) -> Relation | None:
@@ -62,10 +59,3 @@ def _join(join: Join, empty: Collection[str]) -> Relation | None:
     if left is None and right is not None and join.kind is JoinKind.FULL:
         return padded(right, join)
     return None
-
-
-def padded(side: Relation, join: Join) -> Project:
-    """The rows of one side of a join with NULLs for the columns of the other."""
-    own = set(side.columns)
-    outputs = (Output(c, ColumnRef(c) if c in own else NULL) for c in join.columns)
-    return Project(side, tuple(outputs))

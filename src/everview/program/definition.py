@@ -19,6 +19,7 @@ from everview.algebra.scalars import Verbatim
 from everview.algebra.trees import transform
 from everview.analysis.determinism import undetermined_calls
 from everview.analysis.strata import layers
+from everview.analysis.stratum_keys import described
 from everview.analysis.ties import undecided_ties
 from everview.catalog.constraints import to_sql
 from everview.catalog.names import Name
@@ -149,8 +150,8 @@ def problems_in(reading: Reading, others: tuple[Problem, ...]) -> tuple[Problem,
     """Every reason why a query cannot be maintained: of its text, and found otherwise."""
     ties: tuple[Problem, ...] = ()
     if reading.relation is not None:
-        tables = {str(t.name): t for t in reading.tables}
-        ties = undecided_ties(layers(reading.relation), tables)
+        cut, tables = layers(reading.relation), {str(t.name): t for t in reading.tables}
+        ties = undecided_ties(cut, described(cut, tables))
     found = (*reading.problems, *undetermined_calls(reading.calls), *ties, *others)
     return tuple(dict.fromkeys(found))
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from everview.algebra.printing import formula, listing, short_name
-from everview.algebra.relations import Net, Output, Relation, Scan, Union
-from everview.algebra.trees import scans
+from everview.algebra.relations import Net, Output, Relation, Scan
+from everview.algebra.trees import scans, summands
 from everview.catalog.constraints import PrimaryKey, Unique
 from everview.catalog.tables import Table
 from everview.errors import Problem
@@ -78,8 +78,7 @@ def _headline(definition: Definition) -> str:
     sources = f"{len(definition.tables)} source{'s' if len(definition.tables) != 1 else ''}"
     if definition.program is None:
         return f"recomputed in full at each refresh · {sources} · policy {definition.policy}"
-    relied = definition.program.apply.identity
-    count = len(relied.declared_keys)
+    count = len(definition.program.compute.plan.relies_on)
     keys = "no declared key" if not count else f"{count} declared key{'s' if count != 1 else ''}"
     return f"incremental · {sources} · relies on {keys} · policy {definition.policy}"
 
@@ -118,7 +117,7 @@ def _stored(program: Program) -> Iterable[str]:
     by = f"identified by {', '.join(groups.keys)}" if groups.keys else "there is always one"
     yield _aligned("stored are the groups", f"{by}, because {program.apply.identity.because[0]}")
     for m in groups.original.measures:
-        summed = any(m.column == k.column for k in groups.kept.measures)
+        summed = groups.is_added_to(m)
         how = "a change adds to what is stored" if summed else "computed anew where rows change"
         because = "a sum over rows" if summed else "not a sum of exact numbers over rows"
         yield _aligned(f"  {_measure(m)}", f"{how}, because it is {because}")
@@ -171,7 +170,7 @@ def _derivation(label: str, derivation: Derivation, names: Mapping[str, str]) ->
     lines: list[tuple[str, str]] = []
     for let in derivation.lets:
         head = f"{_bag_name(let, names)} := "
-        for number, summand in enumerate(_summands(let.relation)):
+        for number, summand in enumerate(_summands(let)):
             first = head if number == 0 else " " * len(head)
             says = "" if number or not let.says else f"{_says(let, names)}; "
             lines.append((f"{first}{formula(summand, names)}", f"{says}{_cost(summand, names)}"))
@@ -190,13 +189,8 @@ def _bag_name(let: Let, names: Mapping[str, str]) -> str:
     return f"Δ{names[let.name]}" if let.name in names else let.name
 
 
-def _summands(relation: Relation) -> tuple[Relation, ...]:
-    match relation:
-        case Net(input):
-            return _summands(input)
-        case Union(inputs):
-            return inputs
-    return (relation,)
+def _summands(let: Let) -> tuple[Relation, ...]:
+    return summands(let.relation.input if isinstance(let.relation, Net) else let.relation)
 
 
 def _cost(relation: Relation, names: Mapping[str, str]) -> str:
@@ -266,7 +260,7 @@ def _facts(explanation: Explanation) -> dict[str, object]:
             {
                 "name": _bag_name(let, names),
                 "holds": _says(let, names),
-                "sum": [formula(s, names) for s in _summands(let.relation)],
+                "sum": [formula(s, names) for s in _summands(let)],
             }
             for let in program.compute.when_changed({step.table}).lets
         ]
@@ -281,8 +275,7 @@ def _measures(program: Program) -> dict[str, str]:
     groups = program.compute.plan.groups
     if groups is None:
         return {}
-    summed = {m.column for m in groups.kept.measures}
     return {
-        _measure(m): "added" if m.column in summed else "recomputed"
+        _measure(m): "added" if groups.is_added_to(m) else "recomputed"
         for m in groups.original.measures
     }

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StructType
 
-from everview.algebra.relations import Scan
 from everview.errors import Code, Problem, SqlError
 from everview.maintenance.identity import COUNT
 from everview.program.definition import Definition
 from everview.program.records import RefreshResult, Why
 from everview.spark.commit import Observe
 from everview.spark.protocol import refresh_view
+from everview.spark.schemas import Schemas
 from everview.spark.session import Workspace
 from everview.spark.state import View, create_state, new_state_name, point_to
 from everview.spark.tables import open_log
-from everview.sql.emit import emit
 
 
 def build_view(
@@ -58,30 +56,19 @@ def _check_clustering(definition: Definition, columns: Iterable[str]) -> None:
 
 def stored_columns(session: SparkSession, definition: Definition) -> dict[str, str]:
     """Name and DDL of every column of the state: the user's as Spark typed them, then hidden."""
-    if definition.plan and definition.plan.groups:
-        schema = algebra_schema(session, definition)
+    plan, schemas = definition.plan, Schemas(session, definition)
+    if plan and plan.groups:
+        schema = schemas.schema(plan.relation)
         return {f.name: _ddl(f.dataType.simpleString(), f.nullable) for f in schema}
     columns = {f.name: _ddl(f.type, f.nullable) for f in definition.columns}
     hidden = [name for name in definition.stored if name not in columns]
     if COUNT in hidden:
         return {**columns, COUNT: _ddl("bigint", nullable=False)}
-    if not hidden:
+    if not hidden or plan is None:
         return columns
-    types = algebra_schema(session, definition)
-    return columns | {name: _ddl(types[name].dataType.simpleString()) for name in hidden}
+    types = schemas.types(plan.relation)
+    return columns | {name: _ddl(types[name]) for name in hidden}
 
 
 def _ddl(type_: str, nullable: bool = True) -> str:
     return type_ if nullable else f"{type_} NOT NULL"
-
-
-def algebra_schema(session: SparkSession, definition: Definition) -> StructType:
-    """The stored columns as Everview's own SQL computes them."""
-    if definition.plan is None:
-        raise ValueError("only a view with a plan has algebra")
-    names = {str(t.name): t.name for t in definition.tables}
-
-    def source(scan: Scan) -> str:
-        return names[scan.table].quoted()
-
-    return session.sql(emit(definition.plan.relation, source)).schema

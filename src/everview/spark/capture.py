@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 
 from pyspark.sql import SparkSession
 
@@ -45,22 +45,16 @@ def view_name(kind: str, name: str) -> str:
 def _capture(
     session: SparkSession, program: Program, pin: Pin, before: Record, small: int
 ) -> Iterator[Held]:
+    """The change of one table; a feed that cannot be read may be a reason to recompute."""
     position = before.position(str(pin.name))
     start = position.version if position else -1
     columns = program.read(str(pin.name)).columns
-    frame = session.sql(feed_sql(pin.name, columns, start, pin.position.version))
-    with _explained(hold(frame, change_view(pin.name), small), pin.name) as change:
-        yield change
-
-
-@contextmanager
-def _explained(reading: AbstractContextManager[Held], table: Name) -> Iterator[Held]:
-    """Reading a feed, whose failures are reasons to recompute where that mends them."""
     with ExitStack() as stack:
         try:
-            change = stack.enter_context(reading)
+            frame = session.sql(feed_sql(pin.name, columns, start, pin.position.version))
+            change = stack.enter_context(hold(frame, change_view(pin.name), small))
         except Exception as error:
-            why = why_unreadable(table, error)
+            why = why_unreadable(pin.name, error)
             if why:
                 raise MustBeFull(why) from error
             raise

@@ -41,7 +41,7 @@ def computed(
     for table, change in changed.items():
         ranges |= _ranges(table, change, program.read(table).columns)
     source = _source(writer.view, pins)
-    is_small = all(change.table is not None for change in changed.values())
+    is_small = all(change.is_small for change in changed.values())
     with ExitStack() as held:
         while not derivation.is_empty:
             let = derivation.lets[0]
@@ -54,7 +54,7 @@ def computed(
                 yield delta
                 return
             bag = held.enter_context(hold(session.sql(sql), _bag_view(let.name), small))
-            is_small = is_small and bag.table is not None
+            is_small = is_small and bag.is_small
             ranges |= _ranges(let.name, bag, [c.name for c in let.relation.columns])
             derivation = derivation.after_first(was_empty=not bag.rows)
         yield None

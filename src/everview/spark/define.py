@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from everview.algebra.relations import Join, Relation, Scan
+from everview.algebra.relations import Join, Relation
 from everview.analysis.comparable import not_matchable, not_nettable
 from everview.analysis.determinism import forbidden_calls
 from everview.analysis.order_dependence import depends_on_order
-from everview.catalog.names import Name
 from everview.catalog.tables import Field
 from everview.errors import Code, Problem, SqlError
-from everview.maintenance.groups import STATE
-from everview.maintenance.plan import Plan, computed
+from everview.maintenance.plan import Plan, over_tables
 from everview.program.column_names import check_properties, column_names
 from everview.program.definition import Definition, problems_in, unions
+from everview.spark.schemas import Schemas
 from everview.spark.session import Workspace, meaning_of
 from everview.spark.tables import find_table, full_name
 from everview.sql.binder import read_query
-from everview.sql.emit import emit_plain
 from everview.sql.reading import Reading
 from everview.sql.statements import CreateMaterializedView, RefreshPolicy
 
@@ -121,49 +118,29 @@ def _second_opinion(session: SparkSession, definition: Definition) -> Definition
     """Check that Everview's SQL for the view has the types of the user's, casting unions first."""
     if definition.relation is None or definition.plan is None:
         return definition
-    typer = _Typer(session, {str(t.name): t.name for t in definition.tables})
     read = not_nettable(definition.fields_read())
     if read:
         return replace(definition, problems=(*definition.problems, *read))
-    definition = replace(definition, union_types=_union_types(typer, definition.relation))
+    union_types = _union_types(Schemas(session, definition), definition.relation)
+    definition = replace(definition, union_types=union_types)
     plan = definition.plan
     if plan is None:
         return definition
+    schemas = Schemas(session, definition)
     if plan.groups:
-        types = typer.types(plan.computed(plan.groups.aggregate.input))
+        types = schemas.types(plan.over_tables(plan.groups.aggregate.input))
         definition = replace(definition, value_types=tuple(types.values()))
-    found = (*_order_dependent(typer, plan), *_differing(typer, definition))
+    found = (*_order_dependent(schemas, plan), *_differing(Schemas(session, definition)))
     return replace(definition, problems=(*definition.problems, *found))
 
 
-@dataclass(frozen=True)
-class _Typer:
-    """Asks Spark for the types of what a relation makes."""
-
-    session: SparkSession
-    tables: Mapping[str, Name]
-
-    def types(self, relation: Relation, state: str = "") -> dict[str, str]:
-        def source(scan: Scan) -> str:
-            return f"({state})" if scan.table == STATE else self.tables[scan.table].quoted()
-
-        schema = self.session.sql(emit_plain(relation, source)).schema
-        return {f.name: f.dataType.simpleString() for f in schema}
-
-    def sql(self, relation: Relation) -> str:
-        return emit_plain(relation, lambda scan: self.tables[scan.table].quoted())
-
-
-def _differing(typer: _Typer, definition: Definition) -> tuple[Problem, ...]:
+def _differing(schemas: Schemas) -> tuple[Problem, ...]:
     """A column that Everview computes in another type than the user's query."""
-    plan = definition.plan
+    plan = schemas.definition.plan
     if plan is None:
         return ()
-    if plan.groups:
-        shown = typer.types(plan.shown, typer.sql(plan.relation))
-    else:
-        shown = typer.types(plan.relation)
-    for field in definition.columns:
+    shown = schemas.types(plan.shown if plan.groups else plan.relation)
+    for field in schemas.definition.columns:
         if shown[field.name] != field.type:
             detail = (
                 f"the column {field.name} is {field.type} in the query"
@@ -174,23 +151,23 @@ def _differing(typer: _Typer, definition: Definition) -> tuple[Problem, ...]:
     return ()
 
 
-def _order_dependent(typer: _Typer, plan: Plan) -> tuple[Problem, ...]:
+def _order_dependent(schemas: Schemas, plan: Plan) -> tuple[Problem, ...]:
     """Values inside the view that are not the same each time they are computed."""
     problems: list[Problem] = []
     for stratum in plan.layers.strata:
         operator = stratum.operator
         if isinstance(operator, Join) or (plan.groups and stratum.name == plan.groups.name):
             continue
-        read = typer.types(plan.computed(operator.input))
-        problems += depends_on_order(operator, read, typer.types(plan.computed(operator)))
+        read = schemas.types(plan.over_tables(operator.input))
+        problems += depends_on_order(operator, read, schemas.types(plan.over_tables(operator)))
     return tuple(problems)
 
 
-def _union_types(typer: _Typer, relation: Relation) -> tuple[tuple[str, ...], ...]:
+def _union_types(schemas: Schemas, relation: Relation) -> tuple[tuple[str, ...], ...]:
     """For every union the types to cast its branches to; empty where they agree already."""
 
     def types(part: Relation) -> tuple[str, ...]:
-        return tuple(typer.types(computed(part)).values())
+        return tuple(schemas.types(over_tables(part)).values())
 
     found = []
     for union in unions(relation):

@@ -34,6 +34,11 @@ class Held:
     frame: DataFrame
     table: pyarrow.Table | None
 
+    @property
+    def is_small(self) -> bool:
+        """Whether the rows were collected, so that everything about them is known."""
+        return self.table is not None
+
     def counts(self, column: str) -> Counter[object]:
         """How often each value of a column occurs."""
         if self.table is None:

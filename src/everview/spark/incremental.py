@@ -40,7 +40,7 @@ def refresh_incrementally(
     _check_continuity(session, program, pins, moved, before)
     with ExitStack() as held:
         changes = held.enter_context(captured(session, program, moved, before, small))
-        if all(change.table is not None for change in changes.values()):
+        if all(change.is_small for change in changes.values()):
             held.enter_context(set_for(session, _SMALL))
         told = ", ".join(
             f"{change.rows} of {short_name(table)}" for table, change in changes.items()
@@ -66,7 +66,7 @@ def _check_continuity(
     moved: Sequence[Pin],
     before: Record,
 ) -> None:
-    lost = why_key_lost(pins) if program.compute.plan.relies_on_keys else None
+    lost = why_key_lost(pins) if program.compute.plan.relies_on else None
     if lost:
         raise MustBeRebuilt(lost)
     for pin in moved:
@@ -81,6 +81,7 @@ def _check_continuity(
 
 
 def _row_counts(delta: Held) -> RowCounts:
+    # a deleted row weighs −1, −n if n copies go, but 1 where it stands for its group
     weights = delta.totals(OP, WEIGHT)
     return RowCounts(weights[INSERT], weights[UPDATE], abs(weights[DELETE]))
 

@@ -95,7 +95,7 @@ def _refresh(writer: Writer, full: Why | None, small: int) -> tuple[Record, Comm
 def _is_outdated(writer: Writer, pins: Sequence[Pin]) -> bool:
     """Whether the tables or keys that the state was made for are no longer like that."""
     program = writer.view.definition.program
-    if program and program.compute.plan.relies_on_keys and why_key_lost(pins):
+    if program and program.compute.plan.relies_on and why_key_lost(pins):
         return True
     return any(why_schema_changed(writer.session, pin) for pin in pins)
 

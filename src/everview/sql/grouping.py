@@ -59,9 +59,9 @@ class Grouping:
         """The groups' columns, the number of the set behind them if there are sets."""
         names: list[str] = []
         for group in self.groups:
-            names.append(unused(group.name, {n.lower() for n in names}))
+            names.append(unused(group.name, names))
         if self.sets is not None:
-            names.append(unused("grouping_set", {n.lower() for n in names}))
+            names.append(unused("grouping_set", names))
         return [Column(self.ref, name) for name in names]
 
     def column(self, scalar: Scalar) -> Scalar | None:
@@ -83,7 +83,7 @@ class Grouping:
         """The column of an aggregate call; equal calls share one."""
         call = read_call(node, self.scalars, Names(self.scope))
         if call not in self.measures:
-            taken = {c.name.lower() for c in (*self.columns, *self.measures.values())}
+            taken = [c.name for c in (*self.columns, *self.measures.values())]
             made = unused(name or _measure_name(call, node), taken)
             self.measures[call] = Column(self.ref, made)
         return ColumnRef(self.measures[call])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 
@@ -22,10 +22,11 @@ class References:
         return ref
 
 
-def unused(name: str, taken: Collection[str]) -> str:
-    """The name, with a number behind it if it is taken; `taken` are in lower case."""
+def unused(name: str, taken: Iterable[str]) -> str:
+    """The name, with a number behind it if it is taken; names do not distinguish case."""
+    lower = {other.lower() for other in taken}
     new, number = name, 1
-    while new.lower() in taken:
+    while new.lower() in lower:
         number += 1
         new = f"{name}_{number}"
     return new

@@ -23,6 +23,7 @@ from everview.algebra.relations import (
     Union,
 )
 from everview.algebra.scalars import (
+    ZERO,
     AggregateCall,
     ColumnRef,
     Compare,
@@ -31,14 +32,8 @@ from everview.algebra.scalars import (
     Verbatim,
     conjunction,
 )
+from everview.algebra.trees import columns_under, summands
 from everview.sql.naming import References, unused
-
-_ZERO = Literal("0")
-
-
-def summands(relation: Relation) -> tuple[Relation, ...]:
-    """The branches of a union, or the relation alone."""
-    return relation.inputs if isinstance(relation, Union) else (relation,)
 
 
 def union_all(*inputs: Relation) -> Union:
@@ -48,15 +43,15 @@ def union_all(*inputs: Relation) -> Union:
 
 def distinct(relation: Relation, ref: str, refs: References) -> Project:
     """Each row of a relation once, as columns of `ref`."""
-    groups = _renamed(relation.columns, refs.fresh(f"{ref}_distinct"))
+    groups = columns_under(refs.fresh(f"{ref}_distinct"), relation.columns)
     once = Aggregate(relation, groups)
-    return Project(once, _renamed(once.columns, ref))
+    return Project(once, columns_under(ref, once.columns))
 
 
 def intersect(left: Relation, right: Relation, ref: str, refs: References, *, all: bool) -> Project:
     """The rows of both; with ALL, each as often as in the side that has it less often."""
     counted, n_left, n_right = _counted(left, right, ref, refs)
-    in_both = conjunction(Compare(">", n_left, _ZERO), Compare(">", n_right, _ZERO))
+    in_both = conjunction(Compare(">", n_left, ZERO), Compare(">", n_right, ZERO))
     times = Verbatim(("least(", n_left, ", ", n_right, ")"))
     return _result(Filter(counted, in_both), ref, times if all else None)
 
@@ -67,7 +62,7 @@ def except_(left: Relation, right: Relation, ref: str, refs: References, *, all:
     if all:
         times = Verbatim((n_left, " - ", n_right))
         return _result(Filter(counted, Compare(">", n_left, n_right)), ref, times)
-    left_only = conjunction(Compare(">", n_left, _ZERO), Compare("=", n_right, _ZERO))
+    left_only = conjunction(Compare(">", n_left, ZERO), Compare("=", n_right, ZERO))
     return _result(Filter(counted, left_only), ref, None)
 
 
@@ -75,7 +70,7 @@ def _counted(
     left: Relation, right: Relation, ref: str, refs: References
 ) -> tuple[Aggregate, Scalar, Scalar]:
     """Every row once, with how often it is in each side."""
-    taken = {c.name.lower() for c in left.columns}
+    taken = [c.name for c in left.columns]
     names = [unused(name, taken) for name in ("__ev_left", "__ev_right")]
     of_sides, of_counts = refs.fresh(f"{ref}_sides"), refs.fresh(f"{ref}_counts")
     both = Union(
@@ -84,7 +79,7 @@ def _counted(
             _tagged(right, left.columns, of_sides, names, ("NULL", "1")),
         )
     )
-    groups = _renamed(both.columns[:-2], of_counts)
+    groups = columns_under(of_counts, both.columns[:-2])
     counts = tuple(
         Output(Column(of_counts, c.name), AggregateCall("count", (ColumnRef(c),)))
         for c in both.columns[-2:]
@@ -110,9 +105,4 @@ def _tagged(
 
 def _result(rows: Relation, ref: str, times: Scalar | None) -> Project:
     repeated = Repeat(rows, times) if times is not None else rows
-    return Project(repeated, _renamed(repeated.columns[:-2], ref))
-
-
-def _renamed(columns: Sequence[Column], ref: str) -> tuple[Output, ...]:
-    """The same columns under another reference."""
-    return tuple(Output(Column(ref, c.name), ColumnRef(c)) for c in columns)
+    return Project(repeated, columns_under(ref, repeated.columns[:-2]))

@@ -63,7 +63,7 @@ class Windows:
         )
         node.breaks_ties |= _breaks_ties(function_name(call.this), bool(ordered), frame)
         if text not in node.functions:
-            taken = {c.name.lower() for c in node.functions.values()}
+            taken = [c.name for c in node.functions.values()]
             made = unused(name or function_name(call.this) or "window", taken)
             node.functions[text] = Column(node.ref, made)
         return ColumnRef(node.functions[text])

@@ -1,0 +1,155 @@
+"""The life of materialized views over one session: made, refreshed, made anew, listed, dropped."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from everview.algebra.printing import short_name
+from everview.catalog.names import Name
+from everview.errors import CatalogError, Code, Problem
+from everview.program.definition import Definition
+from everview.program.notices import feed_notices
+from everview.program.records import Reason, RefreshResult, Why
+from everview.program.verification import Verification
+from everview.spark.build import build_view
+from everview.spark.commit import MustBeRebuilt, Observe
+from everview.spark.define import check_policy, define
+from everview.spark.protocol import refresh_view, silent
+from everview.spark.session import Workspace
+from everview.spark.state import View, find_state, load_view, not_found
+from everview.spark.tables import describe, full_name
+from everview.spark.verify import verify_view
+from everview.spark.warehouse import drop_table
+from everview.sql.statements import CreateMaterializedView, ViewColumn
+
+
+class Views:
+    """The materialized views that one session sees."""
+
+    def __init__(self, spark: SparkSession, warehouse: Path | None) -> None:
+        self.spark = spark
+        self.warehouse = warehouse
+        self.workspace = Workspace(spark)
+        self.observe: Observe = silent
+
+    def find(self, name: Name) -> Name:
+        """The full name of a view; an error if there is none."""
+        name = full_name(self.spark, name)
+        if find_state(self.spark, name) is None:
+            raise not_found(name)
+        return name
+
+    def load(self, name: Name) -> View:
+        """A view as it is now."""
+        return load_view(self.spark, name)
+
+    def listed(self, schema: Name | None, like: str | None) -> tuple[Name, ...]:
+        """The full names of the views of a schema, the current one if none is given."""
+        here = full_name(self.spark, Name((*(schema.parts if schema else ()), "x")))
+        within = Name(here.parts[:2])
+        rows = self.spark.sql(f"SHOW VIEWS IN {within.quoted()}").collect()
+        wanted = (
+            Name((*within.parts, row.viewName))
+            for row in rows
+            if not row.isTemporary and (not like or _is_like(row.viewName, like))
+        )
+        found = (name for name in wanted if find_state(self.spark, name) is not None)
+        return tuple(sorted(found, key=lambda name: name.last))
+
+    def define(self, create: CreateMaterializedView) -> Definition:
+        """The definition that a statement asks for; nothing is made."""
+        return define(self.workspace, create)
+
+    def create(self, create: CreateMaterializedView) -> RefreshResult | None:
+        """Make a view and fill it; None if it is there and need not be made."""
+        name = full_name(self.spark, create.name)
+        old = find_state(self.spark, name)
+        if old is not None and create.if_not_exists:
+            return None
+        if not create.or_replace or old is None:
+            self._check_free(name)
+        definition = self.define(create)
+        check_policy(self.workspace, create, definition)
+        why = Why(Reason.CREATED, "the view was created")
+        result = build_view(self.workspace, definition, why, self.observe)
+        if old is not None:
+            drop_table(self.spark, old, self.warehouse)
+        return result
+
+    def refresh(self, name: Name, full: Why | None) -> RefreshResult:
+        """Bring a view up to date, in full if a reason for that is given."""
+        view = self.load(name)
+        try:
+            return refresh_view(self.workspace, view, full, self.observe)
+        except MustBeRebuilt as must:
+            return self._rebuild(view, must.why)
+
+    def verify(self, name: Name) -> Verification:
+        """Compare what a view shows with its query, recomputed at the recorded versions."""
+        return verify_view(self.workspace, self.load(name))
+
+    def drop(self, name: Name, *, if_exists: bool = False) -> None:
+        """Remove a view and all it stored."""
+        name = full_name(self.spark, name)
+        state = find_state(self.spark, name)
+        if state is None:
+            if if_exists:
+                return
+            raise not_found(name)
+        self.spark.sql(f"DROP VIEW {name.quoted()}")
+        drop_table(self.spark, state, self.warehouse)
+
+    def notices(self, definition: Definition) -> tuple[str, ...]:
+        """What a user should know of the tables of a view."""
+
+        def has_feed(table: Name) -> bool:
+            detail = describe(self.spark, table)
+            return detail is None or detail.has_feed
+
+        return feed_notices(definition, has_feed)
+
+    def _check_free(self, name: Name) -> None:
+        if self.spark.catalog.tableExists(name.quoted()):
+            hint = "choose another name, drop it, or CREATE OR REPLACE a materialized view"
+            problem = Problem(Code.VIEW_EXISTS, f"{short_name(str(name))} exists already", hint)
+            raise CatalogError(problem)
+
+    def _rebuild(self, view: View, why: Why) -> RefreshResult:
+        """Make a view's state anew, for the tables and keys as they are now.
+
+        Keys that turned out not to hold are not relied on until it is defined anew.
+        """
+        definition = view.definition
+        if why.code is Reason.KEY_VIOLATED:
+            anew = definition.without_keys(frozenset(str(t.name) for t in definition.tables))
+        else:
+            anew = self._redefine(definition)
+        result = build_view(self.workspace, anew, why, self.observe)
+        drop_table(self.spark, view.state.name, self.warehouse)
+        return result
+
+    def _redefine(self, definition: Definition) -> Definition:
+        """The same view over its tables as they are now, under the settings it was made with."""
+        comments = dict(definition.column_comments)
+        create = CreateMaterializedView(
+            name=definition.view,
+            query=definition.text,
+            query_start=0,
+            or_replace=True,
+            if_not_exists=False,
+            columns=tuple(ViewColumn(c, comments.get(c)) for c in definition.visible),
+            comment=definition.comment or None,
+            cluster_by=definition.cluster_by,
+            properties=definition.properties,
+            policy=definition.policy,
+        )
+        return define(self.workspace, create, like=definition)
+
+
+def _is_like(name: str, pattern: str) -> bool:
+    """Spark's LIKE of SHOW: `*` for anything, `|` between patterns."""
+    alternatives = pattern.lower().replace("%", "*").split("|")
+    return any(fnmatch(name.lower(), p.strip()) for p in alternatives)
