@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 import duckdb
 
 from everview.algebra.relations import Relation, Scan, State, Unfold
 from everview.algebra.scalars import Literal
+from everview.algebra.trees import scans
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
 from everview.maintenance.demand import Ranges
@@ -100,6 +101,8 @@ class Maintained:
     text: str
     schema: tuple[Table, ...]
     data: dict[str, tuple[Row, ...]]
+    read: set[str] = field(default_factory=set)
+    """What the last refresh read besides changes: tables, and the view's own state."""
 
     def __post_init__(self) -> None:
         reading = read_query(self.text, self._find)
@@ -120,7 +123,7 @@ class Maintained:
 
     def refresh(self, batch: Batch) -> Bag:
         """Apply a batch to the tables and its ΔV to the view; the law must hold. Gives ΔV."""
-        self.data = batch.applied_to(self.data)
+        self.data, self.read = batch.applied_to(self.data), set()
         self._load()
         changes = self._capture(batch)
         change = self._delta(changes) if changes else Counter()
@@ -156,6 +159,7 @@ class Maintained:
         while not derivation.is_empty:
             let = derivation.lets[0]
             relation = self.plan.computation(let, known, small=bool(ranges))
+            self.read |= {s.table for s in scans(relation) if s.state is State.POST}
             if let.name == VIEW:
                 found = evaluate(relation)
                 return self._folded(found) if self.plan.groups else found

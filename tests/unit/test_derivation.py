@@ -18,7 +18,7 @@ LEFT_JOIN = "select t.a, y from t left join u on t.k = u.k"
 AGGREGATE_BELOW = (
     "select t.k, n from t join (select a, count(*) as n from bag group by a) g on t.a = g.a"
 )
-WITH_VALUE = "select a, max(b) as m from t group by a"
+WITH_VALUE = "select a, median(b) as m from t group by a"
 
 
 def names(derivation: Derivation) -> list[str]:

@@ -15,7 +15,7 @@ from tests.law.schemas import make_table
 from tests.unit.given import lines, plan
 
 SUMMED = "select a, sum(b) as s from t group by a"
-WITH_VALUE = "select a, count(*) as n, max(b) as m from t group by a"
+WITH_VALUE = "select a, count(*) as n, median(b) as m from t group by a"
 ONE_GROUP = "select count(*) as n, sum(b) as s from t"
 
 
@@ -118,7 +118,7 @@ def test_a_touched_group(stored: str, added: str, row: tuple[object, ...]) -> No
 @pytest.mark.parametrize(
     ("stored", "added", "anew", "row"),
     [
-        # group, number of rows, greatest value
+        # group, number of rows, median
         ("", "(1, 1)", "(1, 7)", (1, 1, 7, INSERT)),
         ("(1, 2, 9)", "(1, -1)", "(1, 7)", (1, 1, 7, UPDATE)),
         # a row exchanged for another: the number stays, the value changes

@@ -129,8 +129,8 @@ def _operator(node: Relation, below: list[str]) -> str:
             return f"{kind} join {', '.join(below)} on {on}"
         case Aggregate(_, groups, measures):
             return _grouping("aggregate" if measures else "distinct", below[0], groups, measures)
-        case Accumulate(_, groups, sums):
-            return _grouping("add up", below[0], groups, sums)
+        case Accumulate(_, groups):
+            return _grouping("add up", below[0], groups, node.measures)
         case Window(_, partition_by, functions):
             by = ", ".join(map(str, partition_by))
             return f"window over {below[0]} by {by}: {_made(functions)}"

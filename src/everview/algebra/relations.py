@@ -290,21 +290,28 @@ class Broadcast:
 class Accumulate:
     """For each group the sums of weight × value, over a signed bag; one plain row each.
 
-    Without groups there is always one row. This is what a stored accumulator changes by.
+    Without groups there is always one row. This is what a stored accumulator changes by. `came`
+    and `went` are aggregates over the rows of positive and of negative weight.
     """
 
     input: Relation
     groups: tuple[Output, ...]
     sums: tuple[Output, ...]
+    came: tuple[Output, ...] = ()
+    went: tuple[Output, ...] = ()
 
     def __post_init__(self) -> None:
         _check_unique(self.columns)
-        for output in (*self.groups, *self.sums):
+        for output in (*self.groups, *self.measures):
             _check_known(output.scalar, self.input.columns, "the expression")
+
+    @property
+    def measures(self) -> tuple[Output, ...]:
+        return (*self.sums, *self.came, *self.went)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        return tuple(output.column for output in (*self.groups, *self.sums))
+        return tuple(output.column for output in (*self.groups, *self.measures))
 
 
 Relation = (

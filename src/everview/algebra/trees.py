@@ -61,8 +61,8 @@ def scalars_of(relation: Relation) -> tuple[Scalar, ...]:
             return (on,)
         case Project(_, outputs):
             return tuple(o.scalar for o in outputs)
-        case Aggregate(_, groups, others) | Accumulate(_, groups, others):
-            return tuple(o.scalar for o in (*groups, *others))
+        case Aggregate(_, groups) | Accumulate(_, groups):
+            return tuple(o.scalar for o in (*groups, *relation.measures))
         case Window(_, partition_by, functions, order_by):
             return (*partition_by, *order_by, *(o.scalar for o in functions))
         case Repeat(_, times):

@@ -90,11 +90,12 @@ def _numbered(lets: list[Let], kept: set[str]) -> tuple[Let, ...]:
 
 
 def _needed(lets: list[Let]) -> tuple[Let, ...]:
-    """Without the bags that nothing after them reads."""
+    """Without the bags that nothing after them reads, or waits for."""
     needed: list[Let] = []
     read = {VIEW}
     for let in reversed(lets):
         if let.name in read:
             needed.append(let)
             read |= {s.table for s in scans(let.relation) if s.state is not State.POST}
+            read.add(let.unless_empty)
     return tuple(reversed(needed))

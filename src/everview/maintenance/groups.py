@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import (
@@ -26,13 +27,23 @@ from everview.algebra.relations import (
 )
 from everview.algebra.scalars import ColumnRef, Scalar, substitute
 from everview.algebra.trees import inputs_of, scans, with_inputs
+from everview.analysis.column_types import Types
 from everview.analysis.strata import Layers
 from everview.maintenance.accumulators import Accumulators, accumulators
+from everview.maintenance.extremes import Extreme, find_extremes
 
 STATE = "#state"
 """The name under which the stored rows are scanned."""
 OLD, PLUS = "#old", "#plus"
 """The references of a group's stored row and of what is added to it, where both meet."""
+
+
+class Upkeep(StrEnum):
+    """The ways in which a measure of a stored group is brought up to date."""
+
+    ADDED = "added"
+    MERGED = "merged"
+    RECOMPUTED = "recomputed"
 
 
 @dataclass(frozen=True)
@@ -50,12 +61,16 @@ class Groups:
     top: Relation
     """The view over a scan of the stratum."""
 
-    types: Mapping[Column, str] = field(compare=False, repr=False)
+    extremes: tuple[Extreme, ...]
+    """The measures that are no functions of sums, if all of them are MIN and MAX; else none."""
+    types: Types = field(compare=False, repr=False)
     """The types of what the aggregate reads and, where they follow, of what is stored."""
 
-    def is_added_to(self, measure: Output) -> bool:
-        """Whether a measure is computed from sums to which a change adds, or anew."""
-        return any(measure.column == m.column for m in self.kept.measures)
+    def upkeep(self, measure: Output) -> Upkeep:
+        """How a measure of the aggregate is brought up to date."""
+        if any(measure.column == m.column for m in self.kept.measures):
+            return Upkeep.ADDED
+        return Upkeep.MERGED if self.extremes else Upkeep.RECOMPUTED
 
     @property
     def sums(self) -> tuple[str, ...]:
@@ -83,11 +98,14 @@ class Groups:
         """The stored rows."""
         return Scan(STATE, STATE, self.names)
 
-    def added(self, input: Relation) -> Project:
-        """Keys and sums over rows of the aggregate's input, or over a change of it."""
+    def added(self, change: Relation) -> Project:
+        """Keys, and the sums and extremes over a change of the aggregate's input."""
         sums = tuple(Output(s.column, s.term) for s in self.kept.sums)
-        total = Accumulate(input, self.aggregate.groups, sums)
-        return _named(total, (*self.keys, *self.sums))
+        came = tuple(e.came for e in self.extremes)
+        went = tuple(e.went for e in self.extremes)
+        total = Accumulate(change, self.aggregate.groups, sums, came, went)
+        over = tuple(o.column.name for o in (*came, *went))
+        return _named(total, (*self.keys, *self.sums, *over))
 
     def anew(self, input: Relation) -> Project:
         """Keys and values over rows of the aggregate's input."""
@@ -111,9 +129,7 @@ class Groups:
         return zip(self.aggregate.groups, self.keys, strict=True)
 
 
-def find_groups(
-    layers: Layers, types: Mapping[Column, str], value_types: Sequence[str] = ()
-) -> Groups | None:
+def find_groups(layers: Layers, types: Types, value_types: Sequence[str] = ()) -> Groups | None:
     """The groups that a view can be stored as; None if its top joins or adds up something.
 
     `value_types` are the types of what the aggregate reads, in order, where they are known.
@@ -127,14 +143,13 @@ def find_groups(
             keys = _key_names(a, layers.top, read[0])
             types = {**types, **dict(zip(a.input.columns, value_types, strict=False))}
             kept = accumulators(a, types)
+            extremes = find_extremes(kept.others, types)
             types |= _state_types(a, keys, types)
-            return Groups(last.name, a, original, kept, keys, layers.top, types)
+            return Groups(last.name, a, original, kept, keys, layers.top, extremes, types)
     return None
 
 
-def _state_types(
-    a: Aggregate, keys: Sequence[str], types: Mapping[Column, str]
-) -> dict[Column, str]:
+def _state_types(a: Aggregate, keys: Sequence[str], types: Types) -> dict[Column, str]:
     """The types of the groups' columns where stored rows are read and folded."""
     known = {k: types[g.column] for g, k in zip(a.groups, keys, strict=True) if g.column in types}
     return {Column(ref, k): t for k, t in known.items() for ref in (STATE, OLD, PLUS)}

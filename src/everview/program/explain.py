@@ -13,7 +13,7 @@ from everview.catalog.constraints import PrimaryKey, Unique
 from everview.catalog.tables import Table
 from everview.errors import Problem
 from everview.maintenance.derivation import VIEW, Derivation
-from everview.maintenance.groups import STATE
+from everview.maintenance.groups import STATE, Upkeep
 from everview.maintenance.identity import HIDDEN_PREFIX, Identity, IdentityKind
 from everview.maintenance.lets import Let
 from everview.program.definition import Definition
@@ -34,6 +34,14 @@ _MERGE = {
     IdentityKind.HIDDEN_KEY: "merge by key",
     IdentityKind.GROUP: "merge by group",
     IdentityKind.COUNT: "merge by row and count",
+}
+
+
+_UPKEEP = {
+    Upkeep.ADDED: "a change adds to what is stored, because it is a sum over rows",
+    Upkeep.MERGED: "sought anew only where it went, because what came can only better an extreme",
+    Upkeep.RECOMPUTED: "computed anew where rows change,"
+    " because it is not a sum of exact numbers over rows",
 }
 
 
@@ -117,10 +125,7 @@ def _stored(program: Program) -> Iterable[str]:
     by = f"identified by {', '.join(groups.keys)}" if groups.keys else "there is always one"
     yield _aligned("stored are the groups", f"{by}, because {program.apply.identity.because[0]}")
     for m in groups.original.measures:
-        summed = groups.is_added_to(m)
-        how = "a change adds to what is stored" if summed else "computed anew where rows change"
-        because = "a sum over rows" if summed else "not a sum of exact numbers over rows"
-        yield _aligned(f"  {_measure(m)}", f"{how}, because it is {because}")
+        yield _aligned(f"  {_measure(m)}", _UPKEEP[groups.upkeep(m)])
 
 
 def _measure(measure: Output) -> str:
@@ -275,7 +280,4 @@ def _measures(program: Program) -> dict[str, str]:
     groups = program.compute.plan.groups
     if groups is None:
         return {}
-    return {
-        _measure(m): "added" if groups.is_added_to(m) else "recomputed"
-        for m in groups.original.measures
-    }
+    return {_measure(m): groups.upkeep(m) for m in groups.original.measures}

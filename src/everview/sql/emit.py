@@ -160,8 +160,8 @@ class _Emitter:
                 return self._select_groups(self._block(input), groups, (), weighted)
             case Aggregate(input, groups, measures):
                 return self._select_groups(self._plain(input), groups, measures, weighted)
-            case Accumulate(input, groups, sums):
-                return self._select_sums(input, groups, sums, weighted)
+            case Accumulate():
+                return self._select_sums(relation, weighted)
             case Window(input, _, functions):
                 outputs = (*same_columns(input), *functions)
                 return self._select_block(self._plain(input), outputs, weighted)
@@ -196,19 +196,24 @@ class _Emitter:
         text = self._sql(scalar)
         return f"coalesce({text})" if isinstance(scalar, Literal) else text
 
-    def _select_sums(
-        self, input: Relation, groups: tuple[Output, ...], sums: tuple[Output, ...], weight: bool
-    ) -> str:
-        block = self._block(input)
-        by = f" * CAST({self._weight(block)} AS INT)" if block.weights else ""
+    def _select_sums(self, a: Accumulate, weighted: bool) -> str:
+        block = self._block(a.input)
+        weight = self._weight(block)
+        by = f" * CAST({weight} AS INT)" if block.weights else ""
 
         def total(scalar: Scalar) -> Scalar:
             value = f"sum({_operand(scalar, self.dialect)}{by})"
-            return Literal(value if groups else f"coalesce({value}, 0)")
+            return Literal(value if a.groups else f"coalesce({value}, 0)")
 
-        return self._select_groups(
-            block, groups, tuple(Output(s.column, total(s.scalar)) for s in sums), weight
+        def over(scalar: Scalar, sign: str) -> Scalar:
+            return Literal(f"{self._sql(scalar)} FILTER (WHERE {weight} {sign} 0)")
+
+        measures = (
+            *(Output(s.column, total(s.scalar)) for s in a.sums),
+            *(Output(m.column, over(m.scalar, ">")) for m in a.came),
+            *(Output(m.column, over(m.scalar, "<")) for m in a.went),
         )
+        return self._select_groups(block, a.groups, measures, weighted)
 
     def _select_net(self, input: Relation) -> str:
         names = [self.dialect.identifier(c.name) for c in input.columns]
