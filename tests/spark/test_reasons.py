@@ -77,6 +77,25 @@ def test_strict_refuses_what_auto_recomputes(view: Lake) -> None:
     view.check("strict")
 
 
+def test_full_is_cheaper_for_a_change_of_nearly_everything(lake: Lake) -> None:
+    """Under AUTO, and only where there are rows enough for it to matter."""
+    lake.table("t", "k BIGINT NOT NULL, x BIGINT")
+    lake.sql("INSERT INTO t SELECT id, id % 10 FROM range(250000)")
+    lake.create("v", "SELECT x, count(*) AS n FROM t GROUP BY x")
+    lake.sql("UPDATE t SET x = x + 1")
+    result = lake.check("v", Action.FULL, Reason.FULL_IS_CHEAPER)
+    assert result.estimate is not None
+    assert result.estimate.incremental > result.estimate.full
+    lake.sql("DELETE FROM t WHERE k < 10")
+    lake.check("v")
+    newest, before, created = lake.ev.view("v").history()
+    assert created.estimate is None
+    assert newest.estimate is not None
+    assert newest.estimate.full == pytest.approx(before.seconds)
+    assert newest.seconds is not None
+    assert newest.seconds > 0
+
+
 def test_created_and_requested(same_view: Lake) -> None:
     view = same_view
     assert view.ev.view("v").history()[-1].reason is Reason.CREATED

@@ -69,7 +69,8 @@ def write(log: Log, run: Callable[[Session], None]) -> tuple[Any, Session, list[
     session = Session(run)
     name = Name(("spark_catalog", "default", "v"))
     view: Any = SimpleNamespace(name=name, state=SimpleNamespace(id="s-id"), log=log)
-    writer = Writer(session, view, lambda point, detail: points.append(point))  # type: ignore[arg-type]
+    own: Any = session
+    writer = Writer(own, view, lambda point, detail: points.append(point), RECORD)
     return writer.write("MERGE …", RECORD), session, points
 
 

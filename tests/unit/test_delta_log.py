@@ -21,7 +21,9 @@ def test_commits_are_read_with_what_maintenance_asks(tmp_path: Path) -> None:
     log = DeltaLog(tmp_path)
     assert log.exists()
     assert log.versions() == [0, 1, 2]
-    assert log.commit(1) == Commit(1, 1000, "WRITE", "note", changes_data=True, rows_written=7)
+    assert log.commit(1) == Commit(
+        1, 1000, "WRITE", "note", changes_data=True, rows_written=7, rows_changed=7
+    )
     assert log.commit(3) is None
     assert log.head().operation == "DELETE"
     assert [c.version for c in log.after(0)] == [1, 2]

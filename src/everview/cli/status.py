@@ -38,7 +38,7 @@ def history(args: argparse.Namespace, shell: Shell) -> int:
         for entry in entries:
             shell.console.json(asdict(entry))
         return OK
-    headers = ("version", "when (UTC)", "did", "reason", "rows", "took in")
+    headers = ("version", "when (UTC)", "did", "reason", "rows", "took in", "time", "expected")
     shell.console.table(headers, [_history_row(entry) for entry in entries])
     return OK
 
@@ -58,7 +58,15 @@ def _sources(one: ViewStatus) -> str:
 def _history_row(entry: HistoryEntry) -> tuple[object, ...]:
     moved = ", ".join(str(s) for s in entry.sources if _has_moved(s)) or "-"
     did, reason = str(entry.action), str(entry.reason)
-    return entry.version, entry.timestamp, did, reason, _rows(entry), moved
+    return (entry.version, entry.timestamp, did, reason, _rows(entry), moved, *_times(entry))
+
+
+def _times(entry: HistoryEntry) -> tuple[str, str]:
+    took = "-" if entry.seconds is None else f"{entry.seconds:.1f} s"
+    expected = entry.estimate
+    if expected is None:
+        return took, "-"
+    return took, f"{expected.incremental:.1f} s, in full {expected.full:.1f} s"
 
 
 def _has_moved(source: SourceRange) -> bool:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from everview.algebra.printing import short_name
+from everview.program.pace import Estimate, Pace
 
 FORMAT = 1
 
@@ -40,6 +41,7 @@ class Reason(StrEnum):
     KEY_DROPPED = "KEY_DROPPED"
     KEY_VIOLATED = "KEY_VIOLATED"
     STATE_INVALID = "STATE_INVALID"
+    FULL_IS_CHEAPER = "FULL_IS_CHEAPER"
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,19 @@ class Record:
     view: str
     action: Action
     why: Why
-    rows: RowCounts
-    sources: tuple[SourcePosition, ...]
+    rows: RowCounts = RowCounts()
+    sources: tuple[SourcePosition, ...] = ()
     starts: tuple[tuple[str, int], ...] = ()
     changed_rows: int = 0
     token: str = ""
+    started: int = 0
+    """When the refresh began, in milliseconds; its commit says when it ended."""
+    base_rows: int = 0
+    """The rows of its tables, counted when it was recomputed."""
+    pace: Pace | None = None
+    """How long the refreshes before it took."""
+    estimate: Estimate | None = None
+    """What it was expected to take."""
 
     def to_json(self) -> str:
         content = {"everview": FORMAT, **asdict(self)}
@@ -103,6 +113,20 @@ class Record:
     def ranges(self) -> tuple[SourceRange, ...]:
         starts = dict(self.starts)
         return tuple(SourceRange(s.table, starts.get(s.table), s.version) for s in self.sources)
+
+    def seconds_until(self, committed: int) -> float | None:
+        """How long the refresh took, given the time of its commit; None if it does not say."""
+        return max(0, committed - self.started) / 1000 if self.started else None
+
+    def pace_until(self, committed: int) -> Pace | None:
+        """How long refreshes take, this one included."""
+        seconds = self.seconds_until(committed)
+        if seconds is None:
+            return self.pace
+        if self.action is Action.FULL:
+            before = self.pace or Pace(seconds, self.base_rows)
+            return before.after_full(seconds, self.base_rows)
+        return self.pace and self.pace.after_incremental(seconds, self.changed_rows)
 
     def position(self, table: str) -> SourcePosition | None:
         return next((s for s in self.sources if s.table == table), None)
@@ -123,6 +147,10 @@ def read_record(text: str | None) -> Record | None:
             starts=tuple((t, v) for t, v in content["starts"]),
             changed_rows=content["changed_rows"],
             token=content["token"],
+            started=content.get("started", 0),
+            base_rows=content.get("base_rows", 0),
+            pace=Pace(**pace) if (pace := content.get("pace")) else None,
+            estimate=Estimate(**estimate) if (estimate := content.get("estimate")) else None,
         )
     except (ValueError, KeyError, TypeError):
         return None
@@ -144,6 +172,8 @@ class RefreshResult:
     seconds: float
     changed_rows: int = 0
     """Rows read from the base tables' change feeds."""
+    estimate: Estimate | None = None
+    """What it was expected to take, incrementally and in full, where that is known."""
 
     def __str__(self) -> str:
         rows = f"+{self.rows_inserted} ~{self.rows_updated} −{self.rows_deleted} rows"
@@ -169,4 +199,5 @@ def result_of(record: Record, version: int, rows_written: int, seconds: float) -
         version=version,
         seconds=seconds,
         changed_rows=record.changed_rows,
+        estimate=record.estimate,
     )

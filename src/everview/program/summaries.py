@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass
 
+from everview.program.pace import Estimate
 from everview.program.records import Action, Reason, Record, SourceRange, result_of
 
 
@@ -35,6 +36,10 @@ class HistoryEntry:
     rows_updated: int
     rows_deleted: int
     sources: tuple[SourceRange, ...]
+    seconds: float | None = None
+    """From the beginning of the refresh to its commit."""
+    estimate: Estimate | None = None
+    """What it was expected to take, incrementally and in full, where that was known."""
 
     def __str__(self) -> str:
         rows = f"+{self.rows_inserted} ~{self.rows_updated} −{self.rows_deleted}"
@@ -56,4 +61,6 @@ def history_entry(version: int, timestamp: int, rows_written: int, record: Recor
         rows_updated=result.rows_updated,
         rows_deleted=result.rows_deleted,
         sources=result.sources,
+        seconds=record.seconds_until(timestamp),
+        estimate=record.estimate,
     )

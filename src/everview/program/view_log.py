@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Protocol
 
@@ -18,12 +19,15 @@ class Commits(Protocol):
 
 
 def newest_record(log: Commits) -> tuple[Record | None, bool]:
-    """The last refresh a state's log tells of, and whether somebody else wrote since."""
+    """The last refresh a state's log tells of, and whether somebody else wrote since.
+
+    Its pace is that of all refreshes up to it, itself included.
+    """
     foreign = False
     for commit in log.newest_first():
         record = read_record(commit.user_metadata)
         if record is not None:
-            return record, foreign
+            return replace(record, pace=record.pace_until(commit.timestamp)), foreign
         foreign = foreign or commit.changes_data
     return None, foreign
 

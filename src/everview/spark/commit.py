@@ -54,6 +54,8 @@ class Writer:
     session: SparkSession
     view: View
     observe: Observe
+    draft: Record
+    """What the record of the refresh says whatever it does."""
 
     def write(self, sql: str, record: Record) -> tuple[Record, Commit]:
         """Run the statement as the commit that the record tells of.

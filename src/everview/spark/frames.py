@@ -17,7 +17,10 @@ _OUTCOME = (
     f" rows_deleted BIGINT, {_SOURCES}"
 )
 _REFRESH = f"view STRING, {_OUTCOME}, version BIGINT, seconds DOUBLE"
-_HISTORY = f"version BIGINT, timestamp TIMESTAMP, {_OUTCOME}"
+_HISTORY = (
+    f"version BIGINT, timestamp TIMESTAMP, {_OUTCOME},"
+    " seconds DOUBLE, expected_incremental DOUBLE, expected_full DOUBLE"
+)
 _VERIFICATION = (
     f"view STRING, is_equal BOOLEAN, rows BIGINT, extra BIGINT, missing BIGINT, {_SOURCES}"
 )
@@ -52,7 +55,8 @@ def history_frame(spark: SparkSession, entries: Iterable[HistoryEntry]) -> DataF
     for e in entries:
         counts = (e.rows_inserted, e.rows_updated, e.rows_deleted)
         outcome = (str(e.action), str(e.reason), e.message, *counts, _ranges(e))
-        rows.append((e.version, e.timestamp, *outcome))
+        expected = (e.estimate.incremental, e.estimate.full) if e.estimate else (None, None)
+        rows.append((e.version, e.timestamp, *outcome, e.seconds, *expected))
     return frame(spark, _HISTORY, rows)
 
 

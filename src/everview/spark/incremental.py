@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
@@ -48,12 +49,12 @@ def refresh_incrementally(
         writer.observe(Point.CAPTURED, f"changed rows: {told}")
         changed = {table: change for table, change in changes.items() if change.rows}
         if not changed:
-            return _advance(writer, _record(writer, pins, before, changes, RowCounts()))
+            return _advance(writer, _record(writer, pins, changes, RowCounts()))
         delta = held.enter_context(computed(writer, program, pins, changed, small))
         counts = _row_counts(delta) if delta else RowCounts()
         told = f"+{counts.inserted} ~{counts.updated} −{counts.deleted}"
         writer.observe(Point.COMPUTED, f"rows of the view: {told}")
-        record = _record(writer, pins, before, changes, counts)
+        record = _record(writer, pins, changes, counts)
         if delta is None or not delta.rows:
             return _advance(writer, record)
         return _apply(writer, program.apply, delta, record)
@@ -87,19 +88,14 @@ def _row_counts(delta: Held) -> RowCounts:
 
 
 def _record(
-    writer: Writer,
-    pins: Sequence[Pin],
-    before: Record,
-    changes: Mapping[str, Held],
-    rows: RowCounts,
+    writer: Writer, pins: Sequence[Pin], changes: Mapping[str, Held], rows: RowCounts
 ) -> Record:
-    return Record(
-        view=str(writer.view.name),
+    return replace(
+        writer.draft,
         action=Action.INCREMENTAL,
         why=_WHY,
         rows=rows,
         sources=tuple(p.position for p in pins),
-        starts=tuple((s.table, s.version) for s in before.sources),
         changed_rows=sum(change.rows for change in changes.values()),
     )
 

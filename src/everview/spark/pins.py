@@ -39,6 +39,10 @@ class Pin:
         kept = newer and newer[0].version == before.version + 1
         return not kept or any(commit.changes_data for commit in newer)
 
+    def rows_changed_since(self, before: SourcePosition) -> int:
+        """How many rows the feed has since, about, as the log tells."""
+        return sum(commit.rows_changed for commit in self.log.after(before.version))
+
 
 def pin_sources(session: SparkSession, definition: Definition) -> tuple[Pin, ...]:
     """Pin every base table of a view; an error if one is gone."""
@@ -58,6 +62,14 @@ def _pin(session: SparkSession, table: Table, definition: Definition) -> Pin:
     head = log.head()
     position = SourcePosition(str(table.name), detail.id, head.version, head.timestamp)
     return Pin(table, detail, log, position)
+
+
+def count_rows(session: SparkSession, pins: Iterable[Pin]) -> int:
+    """The rows of all pinned tables together; Delta knows them without reading any."""
+    counts = (
+        f"(SELECT count(*) FROM {p.name.quoted()} VERSION AS OF {p.position.version})" for p in pins
+    )
+    return int(session.sql(f"SELECT {' + '.join(counts)}").collect()[0][0])
 
 
 def why_not_continuous(session: SparkSession, pin: Pin, before: SourcePosition) -> Why | None:

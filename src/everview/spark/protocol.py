@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 
 from everview.algebra.relations import Scan
 from everview.catalog.names import quote
@@ -21,7 +22,6 @@ from everview.program.records import (
     Reason,
     Record,
     RefreshResult,
-    RowCounts,
     Why,
     result_of,
 )
@@ -30,7 +30,7 @@ from everview.spark import apply
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Observe, Point, Writer
 from everview.spark.hold import SMALL
 from everview.spark.incremental import refresh_incrementally
-from everview.spark.pins import Pin, pin_sources, why_key_lost, why_schema_changed
+from everview.spark.pins import Pin, count_rows, pin_sources, why_key_lost, why_schema_changed
 from everview.spark.session import Workspace
 from everview.spark.state import View
 from everview.sql.emit import emit
@@ -38,6 +38,7 @@ from everview.sql.statements import RefreshPolicy
 from everview.warehouse.delta_log import Commit
 from everview.warehouse.lock import exclusive
 
+_UP_TO_DATE = Why(Reason.UP_TO_DATE, "no base table has changed")
 PATIENCE = 600.0
 """Seconds to wait for another process that refreshes the same view."""
 
@@ -59,11 +60,11 @@ def refresh_view(
     """
     directory = view.directory
     with exclusive(directory, str(view.name), PATIENCE) if directory else nullcontext():
-        started = time.monotonic()
+        started = time.time()
         session = workspace.session_for(view.definition)
-        writer = Writer(session, view, observe)
-        record, commit = _refresh(writer, full, small)
-        seconds = time.monotonic() - started
+        draft = Record(str(view.name), Action.NO_DATA, _UP_TO_DATE, started=int(started * 1000))
+        record, commit = _refresh(Writer(session, view, observe, draft), full, small)
+        seconds = time.time() - started
         return result_of(record, commit.version, commit.rows_written, seconds)
 
 
@@ -73,9 +74,11 @@ def _refresh(writer: Writer, full: Why | None, small: int) -> tuple[Record, Comm
     pins = pin_sources(writer.session, definition)
     writer.observe(Point.PINNED, ", ".join(f"{p.name.short}@{p.position.version}" for p in pins))
     moved = [p for p in pins if _has_moved(p, before)]
+    writer = replace(writer, draft=_drafted(writer.draft, before, moved))
     why = full or _why_full(definition, before, foreign, bool(moved))
     if why is None and before and not moved:
-        return _nothing_to_do(view, before), view.log.head()
+        return replace(writer.draft, sources=before.sources), view.log.head()
+    why = why or _why_cheaper(definition, writer.draft)
     if why is None and before and definition.program:
         try:
             return refresh_incrementally(writer, definition.program, pins, moved, before, small)
@@ -89,7 +92,33 @@ def _refresh(writer: Writer, full: Why | None, small: int) -> tuple[Record, Comm
     _check_policy(view, why)
     if before and _is_outdated(writer, pins):
         raise MustBeRebuilt(why)
-    return _refresh_in_full(writer, pins, before, why)
+    return _refresh_in_full(writer, pins, why)
+
+
+def _drafted(draft: Record, before: Record | None, moved: Sequence[Pin]) -> Record:
+    """What the record of a refresh says whatever it does: what was before, what to expect."""
+    if before is None:
+        return draft
+    since = [(pin, before.position(str(pin.name))) for pin in moved]
+    changed = sum(pin.rows_changed_since(position) for pin, position in since if position)
+    return replace(
+        draft,
+        starts=tuple((s.table, s.version) for s in before.sources),
+        pace=before.pace,
+        estimate=before.pace.estimate(changed) if before.pace and moved else None,
+    )
+
+
+def _why_cheaper(definition: Definition, draft: Record) -> Why | None:
+    """AUTO recomputes a view where that is expected to take less time."""
+    pace, estimate = draft.pace, draft.estimate
+    if not _has_choice(definition) or not (pace and estimate and pace.prefers_full(estimate)):
+        return None
+    return Why(Reason.FULL_IS_CHEAPER, f"recomputing is expected to be faster ({estimate})")
+
+
+def _has_choice(definition: Definition) -> bool:
+    return definition.policy is RefreshPolicy.AUTO and definition.program is not None
 
 
 def _is_outdated(writer: Writer, pins: Sequence[Pin]) -> bool:
@@ -134,25 +163,15 @@ def _check_policy(view: View, why: Why) -> None:
         raise RefreshError(problem)
 
 
-def _nothing_to_do(view: View, before: Record) -> Record:
-    why = Why(Reason.UP_TO_DATE, "no base table has changed")
-    starts = tuple((s.table, s.version) for s in before.sources)
-    return Record(str(view.name), Action.NO_DATA, why, RowCounts(), before.sources, starts)
-
-
-def _refresh_in_full(
-    writer: Writer, pins: Sequence[Pin], before: Record | None, why: Why
-) -> tuple[Record, Commit]:
+def _refresh_in_full(writer: Writer, pins: Sequence[Pin], why: Why) -> tuple[Record, Commit]:
     """Recompute the view at the pinned versions and replace its state."""
     definition = writer.view.definition
-    starts = tuple((s.table, s.version) for s in before.sources) if before else ()
-    record = Record(
-        view=str(writer.view.name),
+    record = replace(
+        writer.draft,
         action=Action.FULL,
         why=why,
-        rows=RowCounts(),
         sources=tuple(p.position for p in pins),
-        starts=starts,
+        base_rows=count_rows(writer.session, pins) if _has_choice(definition) else 0,
     )
     state = writer.view.state.name
     query = stored_query(definition, pins)

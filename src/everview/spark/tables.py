@@ -15,7 +15,7 @@ from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 from everview.spark.session import is_connect
 from everview.sql.stored_constraints import constraints_of
-from everview.warehouse.delta_log import FEED, Commit, DeltaLog
+from everview.warehouse.delta_log import FEED, Commit, DeltaLog, rows_changed, rows_written
 
 # operations that change no row; where the log itself cannot be read, they are known by name
 _NO_DATA = (
@@ -157,11 +157,13 @@ class HistoryLog:
 
 
 def _commit(row: Row) -> Commit:
+    changes_data, metrics = row.operation not in _NO_DATA, row.operationMetrics or {}
     return Commit(
         row.version,
         int(row.timestamp.timestamp() * 1000),
         row.operation,
         row.userMetadata,
-        row.operation not in _NO_DATA,
-        int((row.operationMetrics or {}).get("numOutputRows", 0)),
+        changes_data,
+        rows_written(metrics),
+        rows_changed(metrics) if changes_data else 0,
     )

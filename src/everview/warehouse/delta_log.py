@@ -30,6 +30,8 @@ class Commit:
     user_metadata: str | None
     changes_data: bool
     rows_written: int = 0
+    rows_changed: int = 0
+    """How many rows a feed has of it, about: an updated row is there twice."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,7 @@ class DeltaLog:
             info = action.get("commitInfo", info)
             file = action.get("add") or action.get("remove") or {}
             changes_data = changes_data or bool(file.get("dataChange"))
+        metrics = info.get("operationMetrics") or {}
         modified = int(self._file(version).stat().st_mtime * 1000)
         return Commit(
             version,
@@ -110,7 +113,8 @@ class DeltaLog:
             info.get("operation", ""),
             info.get("userMetadata"),
             changes_data,
-            int((info.get("operationMetrics") or {}).get("numOutputRows", 0)),
+            rows_written(metrics),
+            rows_changed(metrics) if changes_data else 0,
         )
 
     def _checkpoint_metadata(self) -> TableMetadata | None:
@@ -126,6 +130,23 @@ class DeltaLog:
         rows = parquet.read_table(self._directory / newest[0], columns=["metaData"])
         found = (row["metaData"] for row in rows.to_pylist() if row["metaData"])
         return next((_metadata(m) for m in found), None)
+
+
+def rows_written(metrics: Mapping[str, str]) -> int:
+    """How many rows a commit wrote, by its metrics."""
+    return int(metrics.get("numOutputRows", 0))
+
+
+def rows_changed(metrics: Mapping[str, str]) -> int:
+    """How many rows the feed of a commit has, about, by its metrics: 0 if they do not tell."""
+    weights = {
+        **{"numTargetRowsInserted": 1, "numTargetRowsUpdated": 2, "numTargetRowsDeleted": 1},
+        **{"numUpdatedRows": 2, "numDeletedRows": 1},
+    }
+    told = {name: weight for name, weight in weights.items() if name in metrics}
+    if not told:
+        return rows_written(metrics)
+    return sum(max(0, int(metrics[name])) * weight for name, weight in told.items())
 
 
 def _metadata(content: Mapping[str, Any], features: Iterable[str] = ()) -> TableMetadata:

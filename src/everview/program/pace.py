@@ -1,0 +1,71 @@
+"""Whether recomputing a view is cheaper than its change, from how long both have taken.
+
+    full         = as long as the last time
+    incremental  = what a refresh takes whatever the change + DEAR × rows changed × full / base rows
+
+A changed row costs as much as several rows of a recomputation: its feed is read and netted, it
+is joined to tables that are read by its keys, and the view is changed by key. How much a refresh
+takes besides is learned from those there were. Both are carried from commit to commit, so that
+nothing but the last one has to be read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DEAR = 4.0
+"""To how many rows of a recomputation one changed row comes."""
+WORTH_CHOOSING = 200_000
+"""Rows of base tables below which there is no choice: small views are refreshed incrementally."""
+_FORGETFUL = 10
+"""After how many refreshes in full what an incremental one took is no longer believed."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a refresh is expected to take, in seconds, by each of the two ways."""
+
+    incremental: float
+    full: float
+
+    def __str__(self) -> str:
+        return f"estimated {self.incremental:.1f} s incrementally, {self.full:.1f} s in full"
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long refreshes of a view have taken."""
+
+    full_seconds: float
+    base_rows: int
+    """The rows of its tables at the last refresh in full."""
+    fixed_seconds: float = 0.0
+    """What an incremental refresh takes besides the part that grows with the change."""
+    full_in_a_row: int = 0
+
+    def estimate(self, changed_rows: int) -> Estimate:
+        """What a refresh is expected to take for this many changed rows of base tables."""
+        return Estimate(self.fixed_seconds + self._growing(changed_rows), self.full_seconds)
+
+    def prefers_full(self, estimate: Estimate) -> bool:
+        """Whether recomputing is the better choice, where there is one."""
+        return self.base_rows >= WORTH_CHOOSING and estimate.incremental > estimate.full
+
+    def _growing(self, changed_rows: int) -> float:
+        return DEAR * self.full_seconds * changed_rows / self.base_rows if self.base_rows else 0.0
+
+    def after_full(self, seconds: float, base_rows: int) -> Pace:
+        """The pace when another refresh in full has taken so long."""
+        in_a_row = self.full_in_a_row + 1
+        fixed = 0.0 if in_a_row > _FORGETFUL else self.fixed_seconds
+        return Pace(seconds, base_rows, fixed, in_a_row)
+
+    def after_incremental(self, seconds: float, changed_rows: int) -> Pace:
+        """The pace when another incremental refresh has taken so long.
+
+        The least is believed: the first refresh of a process takes longer than it must.
+        """
+        fixed = max(0.0, seconds - self._growing(changed_rows))
+        if 0.0 < self.fixed_seconds < fixed:
+            fixed = (fixed + self.fixed_seconds) / 2
+        return Pace(self.full_seconds, self.base_rows, fixed)
