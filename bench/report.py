@@ -1,35 +1,88 @@
-"""The table of ratios, and its place in the docs."""
+"""The measured ratios as Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable
 
-START, END = "<!-- bench:start -->", "<!-- bench:end -->"
+from bench.rounds import EVERVIEW, EXPERT, FULL, NO_DATA
+from bench.samples import Samples
+from bench.watch import Cost
+from everview import Action
 
-
-def render(seconds: Mapping[str, Mapping[str, float]], scale: float, rounds: int) -> str:
-    """The measured ratios as a Markdown table."""
-    lines = [
-        f"TPC-H at scale {scale:g}, 0.1 % of the rows of every changing table changed, "
-        f"median of {rounds} rounds in one warm run.",
-        "",
-        "| view | full recompute | expert's MERGE | Everview | Everview / full "
-        "| Everview / expert | NO_DATA / full |",
-        "|---|---:|---:|---:|---:|---:|---:|",
-    ]
-    for view, times in seconds.items():
-        full, expert, own = times["full"], times["expert"], times["everview"]
-        lines.append(
-            f"| {view} | {full:.2f} s | {expert:.2f} s | {own:.2f} s | {own / full:.2f} "
-            f"| {own / expert:.2f} | {times['no_data'] / full:.3f} |"
-        )
-    return "\n".join(lines)
+PHASES = ("pin", "capture", "compute", "apply", "check")
 
 
-def write(page: Path, table: str) -> None:
-    """Put the table between its markers."""
-    text = page.read_text(encoding="utf-8")
-    before, rest = text.split(START)
-    after = rest.split(END)[1]
-    page.write_text(f"{before}{START}\n{table}\n{END}{after}", encoding="utf-8")
+def contest(samples: Samples, scale: float, rounds: int, changed: str) -> str:
+    """The three methods side by side, and where the time of the refreshes goes."""
+    (share,) = samples.shares
+    head = _head(scale, f"{share * 100:g} % of the rows of {changed} changed", rounds)
+    return "\n".join([head, "", *_ratios(samples), "", *_phases(samples)])
+
+
+def sweep(samples: Samples, scale: float, rounds: int, changed: str) -> str:
+    """Refresh under AUTO as a part of full recompute, for each share of changed rows."""
+    shares = samples.shares
+    head = _head(scale, f"a growing share of the rows of {changed} changed", rounds)
+    rows = []
+    for view in samples.views:
+        ratios = [samples.ratio(view, EVERVIEW, FULL, share) for share in shares]
+        actions = [_recomputed(samples, view, share) for share in shares]
+        cells = [f"{r:.2f}{a}" for r, a in zip(ratios, actions, strict=True)]
+        rows.append([view, *cells, f"{max(ratios):.2f}"])
+    means = [samples.mean_ratio(EVERVIEW, FULL, share) for share in shares]
+    rows.append(["geometric mean", *(f"{mean:.2f}" for mean in means), ""])
+    columns = ["refresh / full", *(f"{share * 100:g} %" for share in shares), "greatest"]
+    note = "*full*: AUTO recomputed the view, in every round or in some."
+    return "\n".join([head, "", *_table(columns, rows), "", note])
+
+
+def _head(scale: float, changed: str, rounds: int) -> str:
+    return f"TPC-H at scale {scale:g}, {changed}, median of {rounds} rounds in one warm run."
+
+
+def _recomputed(samples: Samples, view: str, share: float) -> str:
+    actions = [s.action for s in samples.of(view, EVERVIEW, share)]
+    full = actions.count(Action.FULL)
+    return " *full*" if full == len(actions) else f" *full {full} of {len(actions)}*" * bool(full)
+
+
+def _ratios(samples: Samples) -> list[str]:
+    rows = []
+    compared = ((EVERVIEW, FULL), (EVERVIEW, EXPERT), (NO_DATA, FULL))
+    for view in samples.views:
+        times = [samples.median(view, method).seconds for method in (FULL, EXPERT, EVERVIEW)]
+        ratios = [samples.ratio(view, method, to) for method, to in compared]
+        rows.append([view, *(f"{t:.2f} s" for t in times), *_places(ratios)])
+    means = [samples.mean_ratio(method, to) for method, to in compared]
+    rows.append(["geometric mean", "", "", "", *_places(means)])
+    columns = ["view", "full recompute", "expert's MERGE", "Everview"]
+    return _table([*columns, "Everview / full", "Everview / expert", "NO_DATA / full"], rows)
+
+
+def _places(ratios: list[float]) -> list[str]:
+    full, expert, no_data = ratios
+    return [f"{full:.2f}", f"{expert:.2f}", f"{no_data:.3f}"]
+
+
+def _phases(samples: Samples) -> list[str]:
+    """Seconds and jobs of each phase, and the jobs of all of a refresh and of the others."""
+    rows = []
+    for view in samples.views:
+        phases = samples.phases(view, EVERVIEW)
+        costs = [_cost(phases.get(phase, Cost(0.0, 0))) for phase in PHASES]
+        jobs = [str(samples.median(view, m).jobs) for m in (EVERVIEW, EXPERT, FULL)]
+        rows.append([view, *costs, *jobs])
+    columns = ["where the time goes", *PHASES, "jobs", "of the expert", "of full"]
+    return _table(columns, rows)
+
+
+def _cost(cost: Cost) -> str:
+    jobs = {0: "no job", 1: "1 job"}.get(cost.jobs, f"{cost.jobs} jobs")
+    return f"{cost.seconds:.2f} s, {jobs}"
+
+
+def _table(columns: list[str], rows: Iterable[list[str]]) -> list[str]:
+    """A Markdown table, the first column to the left and the others to the right."""
+    rule = f"|---|{'---:|' * (len(columns) - 1)}"
+    head, *body = (f"| {' | '.join(cells)} |" for cells in [columns, *rows])
+    return [head, rule, *body]

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from bench.tpch import KEYS, generate
+from bench.tpch_queries import QUERIES
 from everview import Action
 from tests.spark.lake import FEED, Lake
-from tests.spark.tpch_queries import QUERIES
 
-KEYS = {
-    "lineitem": "l_orderkey, l_linenumber",
-    "orders": "o_orderkey",
-    "customer": "c_custkey",
-    "nation": "n_nationkey",
-    "region": "r_regionkey",
-    "supplier": "s_suppkey",
-    "part": "p_partkey",
-    "partsupp": "ps_partkey, ps_suppkey",
-}
 TOUCHED = {
     "lineitem": "l_quantity = l_quantity + 1, l_discount = 0.06",
     "orders": "o_orderdate = o_orderdate + INTERVAL '40' DAY",
@@ -35,9 +24,7 @@ TOUCHED = {
 
 
 def load(lake: Lake, folder: Path) -> None:
-    command = [str(Path(sys.executable).with_name("tpchgen-cli")), "parquet", "-s", "0.01"]
-    more = [f"--tables={','.join(KEYS)}", f"--output-dir={folder}"]
-    subprocess.run([*command, *more], check=True, capture_output=True)
+    folder = generate(0.01, folder, KEYS)
     for table, key in KEYS.items():
         files = folder / f"{table}.parquet"
         lake.sql(f"CREATE TABLE {table} USING delta {FEED} AS SELECT * FROM parquet.`{files}`")

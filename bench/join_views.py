@@ -1,4 +1,4 @@
-"""The views that are measured, and for each the refresh an expert would write by hand.
+"""Views without groups that are measured, and for each the refresh an expert would write by hand.
 
 The expert knows the keys, and that a query which reads a table and its feed must pin the
 table: else Spark takes one for the other. For the filter, the newest image of each changed row
@@ -9,37 +9,17 @@ deleted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-"""For each table the first and last version of its feed to read."""
-
-
-@dataclass(frozen=True)
-class BenchView:
-    """A view, the tables whose changes it must take in, and its hand-written merge."""
-
-    name: str
-    query: str
-    sources: tuple[str, ...]
-    merge: str
-    touched: str = ""
-    """For a join: the keys that a change can touch, kept in a table before the merge."""
-
-
-def _feed(table: str) -> str:
-    return f"table_changes('{table}', {{{table}_from}}, {{{table}_to}})"
-
+from bench.view import BenchView, feed
 
 FILTER = BenchView(
     name="filter",
     query="""SELECT l_orderkey, l_linenumber, l_partkey, l_quantity, l_extendedprice, l_shipdate
 FROM lineitem WHERE l_shipdate >= DATE '1995-01-01' AND l_discount > 0.02""",
-    sources=("lineitem",),
     merge=f"""MERGE INTO expert_filter t USING (
   SELECT * FROM (
     SELECT *, row_number() OVER (PARTITION BY l_orderkey, l_linenumber
              ORDER BY _commit_version DESC, _change_type = 'update_preimage') AS newest
-    FROM {_feed("lineitem")}) WHERE newest = 1) s
+    FROM {feed("lineitem")}) WHERE newest = 1) s
 ON t.l_orderkey = s.l_orderkey AND t.l_linenumber = s.l_linenumber
 WHEN MATCHED AND (s._change_type = 'delete' OR NOT (s.l_shipdate >= DATE '1995-01-01'
                   AND s.l_discount > 0.02)) THEN DELETE
@@ -55,9 +35,8 @@ TWO_WAY = BenchView(
     name="two_way",
     query="""SELECT l_orderkey, l_linenumber, o_custkey, o_orderdate, l_quantity, l_extendedprice
 FROM lineitem JOIN orders ON l_orderkey = o_orderkey WHERE o_orderdate >= DATE '1995-01-01'""",
-    sources=("lineitem", "orders"),
-    touched=f"""SELECT DISTINCT l_orderkey AS k FROM {_feed("lineitem")}
-  UNION SELECT DISTINCT o_orderkey FROM {_feed("orders")}""",
+    touched=f"""SELECT DISTINCT l_orderkey AS k FROM {feed("lineitem")}
+  UNION SELECT DISTINCT o_orderkey FROM {feed("orders")}""",
     merge="""WITH fresh AS (
   SELECT /*+ BROADCAST(k) */ l_orderkey, l_linenumber, o_custkey, o_orderdate, l_quantity,
          l_extendedprice, true AS there
@@ -85,12 +64,11 @@ FOUR_WAY = BenchView(
   l_extendedprice
 FROM lineitem JOIN orders ON l_orderkey = o_orderkey JOIN customer ON o_custkey = c_custkey
 JOIN nation ON c_nationkey = n_nationkey WHERE l_returnflag = 'R'""",
-    sources=("lineitem", "orders", "customer"),
-    touched=f"""SELECT DISTINCT l_orderkey AS k FROM {_feed("lineitem")}
-  UNION SELECT DISTINCT o_orderkey FROM {_feed("orders")}
+    touched=f"""SELECT DISTINCT l_orderkey AS k FROM {feed("lineitem")}
+  UNION SELECT DISTINCT o_orderkey FROM {feed("orders")}
   UNION SELECT /*+ BROADCAST(c) */ DISTINCT o_orderkey
   FROM orders VERSION AS OF {{orders_to}} JOIN (
-    SELECT DISTINCT c_custkey FROM {_feed("customer")}) c ON o_custkey = c_custkey""",
+    SELECT DISTINCT c_custkey FROM {feed("customer")}) c ON o_custkey = c_custkey""",
     merge="""WITH fresh AS (
   SELECT /*+ BROADCAST(k) */ l_orderkey, l_linenumber, c_name, c_acctbal, n_name, o_orderdate,
          l_extendedprice, true AS there
@@ -113,4 +91,4 @@ WHEN NOT MATCHED AND s.there THEN INSERT (l_orderkey, l_linenumber, c_name, c_ac
   s.n_name, s.o_orderdate, s.l_extendedprice)""",
 )
 
-VIEWS = (FILTER, TWO_WAY, FOUR_WAY)
+JOINS = (FILTER, TWO_WAY, FOUR_WAY)

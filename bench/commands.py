@@ -1,0 +1,74 @@
+"""What can be measured: views, changes, and how they are reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bench import report
+from bench.changes import CUSTOMER, DATED, LINEITEM, ORDERS, SOLD, Batch, Change
+from bench.join_views import JOINS
+from bench.query_views import QUERY_VIEWS
+from bench.rounds import Contest
+from bench.samples import Samples
+from bench.view import BenchView
+from everview import Everview
+
+SHARES = (0.0001, 0.001, 0.01, 0.1, 0.5)
+"""The shares of changed rows of a sweep."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One thing to measure."""
+
+    help: str
+    views: Sequence[BenchView]
+    changes: Sequence[Change]
+    shares: Sequence[float]
+    policy: str
+    with_expert: bool
+    render: Callable[[Samples, float, int, str], str]
+
+    def run(self, ev: Everview, views: Sequence[BenchView], rounds: int) -> Samples:
+        """Measure the views: one round to warm up, then so many for each share."""
+        shares = [self.shares[0], *(share for share in self.shares for _ in range(rounds))]
+        contest = Contest(ev, views, self.policy, self.with_expert)
+        return contest.run([Batch(share, self.changes) for share in shares])
+
+    @property
+    def changed(self) -> str:
+        """The tables that change, in words."""
+        *first, last = (f"`{change.table}`" for change in self.changes)
+        return f"{', '.join(first)} and {last}"
+
+
+COMMANDS = {
+    "joins": Command(
+        "a filter and two joins: full recompute, an expert's MERGE, a refresh",
+        JOINS,
+        (LINEITEM, ORDERS, CUSTOMER),
+        (0.001,),
+        "INCREMENTAL",
+        with_expert=True,
+        render=report.contest,
+    ),
+    "queries": Command(
+        "queries with groups: full recompute, an expert's MERGE, a refresh",
+        QUERY_VIEWS,
+        (SOLD, DATED),
+        (0.001,),
+        "INCREMENTAL",
+        with_expert=True,
+        render=report.contest,
+    ),
+    "sweep": Command(
+        "the same queries under AUTO, from very small changes to half of the rows",
+        QUERY_VIEWS,
+        (SOLD, DATED),
+        SHARES,
+        "AUTO",
+        with_expert=False,
+        render=report.sweep,
+    ),
+}
