@@ -23,20 +23,19 @@ def main() -> None:
     options = _parser().parse_args()
     command = COMMANDS[options.command]
     section = Section(options.command, options.scale)
-    names = options.only.split(",") if options.only else [view.name for view in command.views]
-    views = [view for view in command.views if view.name in names]
-    if len(views) != len(names):
-        known = ", ".join(view.name for view in command.views)
-        raise SystemExit(f"bench: --only takes some of {known}")
+    if options.only:
+        names, known = options.only.split(","), [view.name for view in command.views]
+        if not set(names) <= set(known):
+            raise SystemExit(f"bench: --only takes some of {','.join(known)}")
+        command = command.only(names)
     if options.write and (options.only or not section.exists):
         raise SystemExit(f"bench: {section.page.name} has no section for these figures")
-    tables = tpch.tables_of(view.query for view in views)
-    files = tpch.generate(options.scale, options.cache.resolve(), tables)
+    files = tpch.generate(options.scale, options.cache.resolve(), command.tables)
     with tempfile.TemporaryDirectory(prefix="everview-bench-") as warehouse:
         ev = everview.connect(warehouse=warehouse)
         print(f"loading {files.name}", flush=True)
-        tpch.load(ev, files, tables)
-        samples = command.run(ev, views, options.rounds)
+        tpch.load(ev, files, command.tables)
+        samples = command.run(ev, options.rounds)
         ev.stop()
     text = command.render(samples, options.scale, options.rounds, command.changed)
     print(text)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
 from bench import report
 from bench.changes import CUSTOMER, DATED, LINEITEM, ORDERS, SOLD, Batch, Change
@@ -11,6 +11,7 @@ from bench.join_views import JOINS
 from bench.query_views import QUERY_VIEWS
 from bench.rounds import Contest
 from bench.samples import Samples
+from bench.tpch import tables_of
 from bench.view import BenchView
 from everview import Everview
 
@@ -30,17 +31,28 @@ class Command:
     with_expert: bool
     render: Callable[[Samples, float, int, str], str]
 
-    def run(self, ev: Everview, views: Sequence[BenchView], rounds: int) -> Samples:
+    def run(self, ev: Everview, rounds: int) -> Samples:
         """Measure the views: one round to warm up, then so many for each share."""
         shares = [self.shares[0], *(share for share in self.shares for _ in range(rounds))]
-        contest = Contest(ev, views, self.policy, self.with_expert)
+        contest = Contest(ev, self.views, self.policy, self.with_expert)
         return contest.run([Batch(share, self.changes) for share in shares])
+
+    def only(self, names: Collection[str]) -> Command:
+        """The same for some of the views; tables that these do not read do not change."""
+        views = [view for view in self.views if view.name in names]
+        some = replace(self, views=views)
+        return replace(some, changes=[c for c in self.changes if c.table in some.tables])
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that the views read."""
+        return tables_of(view.query for view in self.views)
 
     @property
     def changed(self) -> str:
         """The tables that change, in words."""
         *first, last = (f"`{change.table}`" for change in self.changes)
-        return f"{', '.join(first)} and {last}"
+        return f"{', '.join(first)} and {last}" if first else last
 
 
 COMMANDS = {
