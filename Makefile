@@ -32,8 +32,9 @@ types: setup
 nightly: lint types
 	@$(BIN)/pytest -m ''
 
+# `make bench what='queries --scale 0.1'`: see docs/performance.md
 bench: setup
-	@$(BIN)/python -m bench
+	@$(BIN)/python -m bench $(what)
 
 setup:
 ifeq ($(strip $(PYTHON)),)

@@ -1,0 +1,66 @@
+"""The benchmark's tables and their place in the docs; what is measured needs Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench import report
+from bench.commands import COMMANDS
+from bench.page import Section
+from bench.samples import Sample, Samples
+from bench.watch import Cost
+from everview import Action
+
+PHASES = {"pin": Cost(0.1, 0), "apply": Cost(0.9, 1), "check": Cost(0.0, 0)}
+
+
+def sample(method: str, seconds: float, share: float = 0.001, view: str = "q1") -> Sample:
+    refreshed = method == "everview"
+    action = Action.INCREMENTAL if refreshed else None
+    return Sample(view, share, method, Cost(seconds, 3), PHASES if refreshed else {}, action)
+
+
+def test_the_methods_are_compared_by_their_medians() -> None:
+    times = {"full": (4.0, 2.0, 3.0), "expert": (2.0, 2.0, 2.0), "everview": (1.0, 9.0, 1.5)}
+    samples = [sample(m, t) for m, all_times in times.items() for t in all_times]
+    text = report.contest(Samples((*samples, sample("no_data", 0.03))), 1, 3, "`orders`")
+    assert "TPC-H at scale 1, 0.1 % of the rows of `orders` changed, median of 3 rounds" in text
+    assert "| q1 | 3.00 s | 2.00 s | 1.50 s | 0.50 | 0.75 | 0.010 |" in text
+    assert "| geometric mean |  |  |  | 0.50 | 0.75 | 0.010 |" in text
+    nothing = "0.00 s, no job"
+    assert f"| q1 | 0.10 s, no job | {nothing} | {nothing} | 0.90 s, 1 job | {nothing} |" in text
+
+
+def test_a_sweep_says_where_the_view_was_recomputed() -> None:
+    full = Sample("q1", 0.5, "everview", Cost(2.1, 9), PHASES, Action.FULL)
+    small = [sample("full", 2.0, 0.0001), sample("everview", 0.5, 0.0001)]
+    text = report.sweep(Samples((*small, sample("full", 2.0, 0.5), full)), 1, 1, "`orders`")
+    assert "| refresh / full | 0.01 % | 50 % | greatest |" in text
+    assert "| q1 | 0.25 | 1.05 *full* | 1.05 |" in text
+
+
+def test_a_command_writes_its_own_section_only(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    sections = [Section(name, 1, page) for name in ("joins", "queries")]
+    marks = "a\n<!-- bench:{0}-1:start -->\nold\n<!-- bench:{0}-1:end -->\nz\n"
+    page.write_text("".join(marks.format(s.command) for s in sections), encoding="utf-8")
+    sections[1].write("new")
+    text = page.read_text(encoding="utf-8")
+    assert text == marks.format("joins") + marks.format("queries").replace("old", "new")
+    assert not Section("queries", 0.01, page).exists
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_has_a_section_at_scale_1(command: str) -> None:
+    assert Section(command, 1).exists
+
+
+def test_only_tables_that_are_read_change() -> None:
+    queries = COMMANDS["queries"]
+    assert queries.tables == ("lineitem", "orders", "customer", "nation", "region", "supplier")
+    assert queries.changed == "`lineitem` and `orders`"
+    some = queries.only({"q1", "q6"})
+    assert some.tables == ("lineitem",)
+    assert some.changed == "`lineitem`"
