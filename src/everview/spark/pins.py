@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
@@ -45,8 +46,9 @@ class Pin:
 
 
 def pin_sources(session: SparkSession, definition: Definition) -> tuple[Pin, ...]:
-    """Pin every base table of a view; an error if one is gone."""
-    return tuple(_pin(session, table, definition) for table in definition.tables)
+    """Pin every base table of a view, all at the same time; an error if one is gone."""
+    with ThreadPoolExecutor(max(1, len(definition.tables))) as readers:
+        return tuple(readers.map(lambda t: _pin(session, t, definition), definition.tables))
 
 
 def _pin(session: SparkSession, table: Table, definition: Definition) -> Pin:

@@ -40,6 +40,13 @@ class View:
         return self.state.directory
 
 
+def is_view(spark: SparkSession, name: Name) -> bool:
+    """Whether a name is that of a view, Everview's or Spark's own."""
+    if not spark.catalog.tableExists(name.quoted()):
+        return False
+    return spark.catalog.getTable(name.quoted()).tableType == "VIEW"
+
+
 def find_state(spark: SparkSession, name: Name) -> Name | None:
     """The state table that a Spark view points to; None if it is no materialized view."""
     if not spark.catalog.tableExists(name.quoted()):  # PySpark logs every query that fails

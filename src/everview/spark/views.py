@@ -19,7 +19,7 @@ from everview.spark.commit import MustBeRebuilt, Observe
 from everview.spark.define import check_policy, define
 from everview.spark.protocol import refresh_view, silent
 from everview.spark.session import Workspace
-from everview.spark.state import View, find_state, load_view, not_found
+from everview.spark.state import View, find_state, is_view, load_view, not_found
 from everview.spark.tables import describe, full_name
 from everview.spark.verify import verify_view
 from everview.spark.warehouse import drop_table
@@ -36,9 +36,12 @@ class Views:
         self.observe: Observe = silent
 
     def find(self, name: Name) -> Name:
-        """The full name of a view; an error if there is none."""
+        """The full name of a view; an error if there is none.
+
+        Whether it is one of Spark's own views is found out when it is used, which looks again.
+        """
         name = full_name(self.spark, name)
-        if find_state(self.spark, name) is None:
+        if not is_view(self.spark, name):
             raise not_found(name)
         return name
 
