@@ -7,7 +7,7 @@ text too, so the reader of SQL is under test as well as the rules.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -18,14 +18,17 @@ from everview.algebra.scalars import Literal
 from everview.algebra.trees import scans
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
+from everview.maintenance.constraint_checks import Check
 from everview.maintenance.demand import Ranges
 from everview.maintenance.derivation import VIEW
 from everview.maintenance.folding import DELETE, INSERT, SAME, UPDATE
+from everview.maintenance.foreign_keys import Parts, Strategy
 from everview.maintenance.groups import STATE
 from everview.maintenance.identity import COUNT, IdentityKind
 from everview.maintenance.lets import Let
 from everview.maintenance.plan import Plan, make_plan
 from everview.sql.binder import read_query
+from everview.sql.change_parts import PART, REMOVED, UPDATED, part_of, with_parts
 from everview.sql.emit import DUCKDB, WEIGHT, emit
 from tests.law.batches import Batch, netted
 from tests.law.schemas import Bag, Data, Row
@@ -73,7 +76,8 @@ def source(scan: Scan) -> str:
         return f'"{STATE}"'
     if scan.state is State.POST:
         return f'"{own_name(scan.table)}"'
-    return f'"{"change" if "." in scan.table else "held"}_{own_name(scan.table)}"'
+    held = f'"{"change" if "." in scan.table else "held"}_{own_name(scan.table)}"'
+    return part_of(held, scan.state, DUCKDB)
 
 
 def evaluate(relation: Relation) -> Bag:
@@ -96,13 +100,18 @@ def add(left: Bag, right: Bag) -> Bag:
 
 @dataclass
 class Maintained:
-    """A view, what is stored of it, and the state of its base tables."""
+    """A view, what is stored of it, and the state of its base tables.
+
+    `distrusted` are the constraints that were found not to hold, at first in whole tables and
+    then in each change.
+    """
 
     text: str
     schema: tuple[Table, ...]
     data: dict[str, tuple[Row, ...]]
     read: set[str] = field(default_factory=set)
     """What the last refresh read besides changes: tables, and the view's own state."""
+    distrusted: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         reading = read_query(self.text, self._find)
@@ -112,6 +121,7 @@ class Maintained:
         self.stored = evaluate(self.plan.relation)
         self._store()
         self._check_state()
+        self.distrusted |= violated(self.plan, self.plan.checks_of_whole_tables())
 
     def _find(self, name: Name) -> Table | None:
         return next((t for t in self.schema if t.name.last == name.last.lower()), None)
@@ -144,21 +154,48 @@ class Maintained:
                 types = {f.name: f.type for f in table.fields}
                 columns = [(n, types[n]) for n in used] + [(WEIGHT, "int")]
                 fill(f"change_{own}", columns, [(*row, w) for row, w in change.items()])
+                self._tell_parts(str(table.name), own)
             else:
                 database().execute(f'DROP TABLE IF EXISTS "change_{own}"')
         return changes
 
+    def _tell_parts(self, table: str, own: str) -> None:
+        """Mark the rows of a held change by the key by which joins refer to their table."""
+        key = self.plan.foreign_keys.split_keys.get(table)
+        if key:
+            marked = with_parts(f'"change_{own}"', key, DUCKDB)
+            database().execute(f'CREATE OR REPLACE TABLE "change_{own}" AS {marked}')
+
+    def parts(self, changes: Iterable[str]) -> dict[str, Parts]:
+        """What the held changes of the tables that are referred to consist of."""
+        found = {}
+        for table in set(changes) & set(self.plan.foreign_keys.split_keys):
+            marks = {mark for (mark,) in fetch(f'SELECT {PART} FROM "change_{own_name(table)}"')}
+            found[table] = Parts(UPDATED in marks, REMOVED in marks)
+        return found
+
     def _delta(self, changes: dict[str, Bag]) -> Bag:
-        """ΔV by its bags in order; without ranges and broadcasts it is the same."""
-        change = self._compute(changes, self._ranges(changes))
-        assert self._compute(changes, {}) == change, "key ranges must not change ΔV"
+        """ΔV by its bags in order; without ranges, broadcasts and foreign keys it is the same."""
+        parts, ranges = self.parts(changes), self._ranges(changes)
+        plan = self.plan.with_foreign_keys(Strategy.SPLIT, self.distrusted)
+        self.distrusted |= violated(plan, plan.checks(changes, parts), ranges)
+        plans = {s: self.plan.with_foreign_keys(s, self.distrusted) for s in Strategy}
+        change = self._compute(plans[Strategy.SPLIT], changes, parts, ranges)
+        without = self._compute(plans[Strategy.SPLIT], changes, parts, {})
+        assert without == change, "key ranges must not change ΔV"
+        if self.plan.foreign_keys.graph.edges:
+            for strategy, other in plans.items():
+                found = self._compute(other, changes, parts, ranges)
+                assert found == change, f"{strategy} must give the same ΔV"
         return change
 
-    def _compute(self, changes: dict[str, Bag], ranges: Ranges) -> Bag:
-        derivation, known = self.plan.when_changed(changes), dict(ranges)
+    def _compute(
+        self, plan: Plan, changes: dict[str, Bag], parts: dict[str, Parts], ranges: Ranges
+    ) -> Bag:
+        derivation, known = plan.when_changed(changes, parts), dict(ranges)
         while not derivation.is_empty:
             let = derivation.lets[0]
-            relation = self.plan.computation(let, known, small=bool(ranges))
+            relation = plan.computation(let, known, small=bool(ranges))
             self.read |= {s.table for s in scans(relation) if s.state is State.POST}
             if let.name == VIEW:
                 found = evaluate(relation)
@@ -217,6 +254,12 @@ class Maintained:
             places = [self.plan.columns.index(c) for c in self.plan.identity.columns]
             values = [tuple(row[at] for at in places) for row in self.stored.elements()]
             assert len(set(values)) == len(values), "the identity of a row is unique"
+
+
+def violated(plan: Plan, checks: Iterable[Check], ranges: Ranges | None = None) -> frozenset[str]:
+    """The constraints for which a check finds rows."""
+    computed = ((c, plan.computation(c.rows, ranges, small=ranges is not None)) for c in checks)
+    return frozenset(check.constraint for check, relation in computed if evaluate(relation))
 
 
 def hold(let: Let, relation: Relation) -> int:

@@ -156,8 +156,8 @@ def test_written_rows_have_a_value_for_each_name(rows: tuple[tuple[str, ...], ..
         Values("v", ("n",), rows)
 
 
-def test_changes_and_what_is_held_are_changes() -> None:
-    assert [s for s in State if s.is_change] == [State.DELTA, State.HELD]
+def test_changes_their_parts_and_what_is_held_are_changes() -> None:
+    assert [s for s in State if not s.is_change] == [State.PRE, State.POST]
 
 
 # how they print

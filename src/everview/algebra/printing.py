@@ -28,7 +28,15 @@ from everview.algebra.relations import (
 from everview.algebra.scalars import TRUE
 from everview.algebra.trees import inputs_of
 
-_STATE_MARK = {State.PRE: "{}⁻", State.POST: "{}", State.DELTA: "Δ{}", State.HELD: "{}"}
+_STATE_MARK = {
+    State.PRE: "{}⁻",
+    State.POST: "{}",
+    State.DELTA: "Δ{}",
+    State.INSERTED: "ins({})",
+    State.UPDATED: "upd({})",
+    State.REMOVED: "del({})",
+    State.HELD: "{}",
+}
 _JOIN_SIGN = {
     JoinKind.INNER: "⋈",
     JoinKind.LEFT: "⟕",
@@ -43,6 +51,7 @@ def formula(relation: Relation, names: Mapping[str, str] | None = None) -> str:
 
     Filters and projections are left out: they are the same in every branch of a view. A scan is
     called by its reference, what is held by its own name, and a table in `names` as said there.
+    U(s) is s ⊎ −del(s), and U⁻(s) is U(s) ⊎ −upd(s).
     """
     return _Formula(names or {}).text(relation)
 
@@ -73,6 +82,8 @@ class _Formula:
                 return f"ω({self.text(relation.input)})"
             case Accumulate():
                 return f"Σ({self.text(relation.input)})"
+            case Union((Scan() as scan, Negate(Scan(state=State.REMOVED)), *more)):
+                return f"U{'⁻' if more else ''}({self.text(scan)})"
             case Union(inputs):
                 return " ⊎ ".join(map(self.text, inputs))
 

@@ -17,16 +17,26 @@ from everview.algebra.scalars import ColumnRef, Scalar, columns_of
 
 
 class State(StrEnum):
-    """Which state of a table a scan reads; HELD is a signed bag that a refresh has computed."""
+    """Which state of a table a scan reads; HELD is a signed bag that a refresh has computed.
+
+    INSERTED, UPDATED and REMOVED are parts of a change, with its weights: the rows of positive
+    weight; those whose key occurs in it with both signs; those whose key occurs with − only.
+    """
 
     PRE = "pre"
     POST = "post"
     DELTA = "delta"
+    INSERTED = "inserted"
+    UPDATED = "updated"
+    REMOVED = "removed"
     HELD = "held"
 
     @property
     def is_change(self) -> bool:
-        return self in (State.DELTA, State.HELD)
+        return self not in (State.PRE, State.POST)
+
+
+_PARTS = {State.INSERTED: "ins({})", State.UPDATED: "upd({})", State.REMOVED: "del({})"}
 
 
 class JoinKind(StrEnum):
@@ -73,6 +83,11 @@ class Scan:
 
     def at(self, state: State) -> Scan:
         return replace(self, state=state)
+
+    @property
+    def bag(self) -> str:
+        """The name of the signed bag that is read; of a table as it is, that of its change."""
+        return _PARTS.get(self.state, "{}").format(self.table)
 
 
 @dataclass(frozen=True)

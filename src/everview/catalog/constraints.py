@@ -61,6 +61,11 @@ class ForeignKey:
 Constraint = PrimaryKey | Unique | ForeignKey
 
 
+def constraint_id(table: Name, constraint: Constraint) -> str:
+    """What a constraint is called among those of all tables: `catalog.schema.table.name`."""
+    return f"{table}.{plain(constraint.name)}"
+
+
 def to_sql(constraint: Constraint) -> str:
     """The constraint as SQL, without its name: `PRIMARY KEY (o_orderkey) NOT ENFORCED RELY`."""
     trust = "NOT ENFORCED RELY" if constraint.rely else "NOT ENFORCED NORELY"

@@ -6,6 +6,7 @@ sum holds changes.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from everview.algebra.relations import (
@@ -22,6 +23,7 @@ from everview.algebra.relations import (
 )
 from everview.algebra.trees import has_change, scans, with_inputs
 from everview.maintenance.deltas import delta
+from everview.maintenance.foreign_keys import over_u
 from everview.maintenance.join_order import start_from_change
 
 
@@ -33,9 +35,13 @@ class Branch:
     relation: Relation
 
 
-def change_of(block: Relation) -> Net:
-    """ΔQ of a block, netted: the sum of its branches, each started from its change."""
-    found = tuple(start_from_change(b.relation) for b in branches(delta(block)))
+def change_of(block: Relation, at_u: Collection[str] = ()) -> Net:
+    """ΔQ of a block, netted: the sum of its branches, each started from its change.
+
+    `at_u` are the references that are met along foreign keys and stand at U (`foreign_keys.py`).
+    """
+    started = (start_from_change(b.relation) for b in branches(delta(block)))
+    found = tuple(over_u(branch, at_u) for branch in started)
     if not found:
         raise ValueError("a block without tables does not change")
     return Net(Union(found))

@@ -28,7 +28,6 @@ from everview.algebra.relations import (
     Project,
     Relation,
     Scan,
-    State,
     Values,
     Window,
 )
@@ -76,7 +75,9 @@ class Pushdown:
 
     def _push(self, node: Relation, asked: _Demand) -> Relation:
         match node:
-            case Scan(_, _, _, State.DELTA | State.HELD) | Values():
+            case Scan(_, _, _, state) if state.is_change:
+                return node
+            case Values():
                 return node
             case Scan(table) if table in self.strata:
                 return self._stratum(node, asked)

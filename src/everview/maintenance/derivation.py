@@ -50,22 +50,27 @@ class Derivation:
         return Derivation(_needed(left))
 
 
-def derive(layers: Layers, groups: Groups | None, types: Types) -> Derivation:
-    """The change of a view from those of its tables, whichever of them change."""
+def derive(
+    layers: Layers, groups: Groups | None, types: Types, at_u: Collection[str] = ()
+) -> Derivation:
+    """The change of a view from those of its tables, whichever of them change.
+
+    `at_u` are the references that are met along foreign keys.
+    """
     below = layers.strata[:-1] if groups else layers.strata
-    lets = [let for stratum in below for let in _rule(stratum, types)]
+    lets = [let for stratum in below for let in _rule(stratum, types, at_u)]
     if groups:
-        lets += fold(groups, VIEW)
+        lets += fold(groups, VIEW, at_u)
     else:
-        lets.append(Let(VIEW, change_of(layers.top), ""))
+        lets.append(Let(VIEW, change_of(layers.top, at_u), ""))
     return Derivation(_numbered(lets, {VIEW, *(s.name for s in layers.strata)}))
 
 
-def _rule(stratum: Stratum, types: Types) -> tuple[Let, ...]:
+def _rule(stratum: Stratum, types: Types, at_u: Collection[str]) -> tuple[Let, ...]:
     name, operator = stratum.name, stratum.operator
     if isinstance(operator, Join):
-        return tuple(replace(let, of=name) for let in existence(name, operator, types))
-    return tuple(replace(let, of=name) for let in keyed(name, operator))
+        return tuple(replace(let, of=name) for let in existence(name, operator, types, at_u))
+    return tuple(replace(let, of=name) for let in keyed(name, operator, at_u))
 
 
 def _numbered(lets: list[Let], kept: set[str]) -> tuple[Let, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -32,7 +33,7 @@ from everview.maintenance.deltas import post, pre
 from everview.maintenance.lets import Let, at_keys, joined_with, keys_of, padded, renamed
 
 
-def existence(name: str, j: Join, types: Types) -> tuple[Let, ...]:
+def existence(name: str, j: Join, types: Types, at_u: Collection[str] = ()) -> tuple[Let, ...]:
     """Δ(L ⋉ R) = ΔL ⋉ R⁺ ⊎ X ⋉ R⁺ − X ⋉ R⁻                         X = L⁻ ⋉ ΔR
     Δ(L ▷ R) = ΔL ▷ R⁺ ⊎ X ▷ R⁺ − X ▷ R⁻
     Δ(L ⟕ R) = ΔL ⟕ R⁺ ⊎ L⁻ ⋈ ΔR ⊎ pad(X ▷ R⁺ − X ▷ R⁻)
@@ -42,8 +43,9 @@ def existence(name: str, j: Join, types: Types) -> tuple[Let, ...]:
     partner have come or gone. R⁻ = R⁺ ⊎ −ΔR must be netted: a row that is there with +1 and −1
     does not exist. Of R only the columns of the condition are asked.
     """
-    of_left = Let(f"{name}_left", change_of(j.left), "the change of the left side of {of}")
-    of_right = Let(f"{name}_right", change_of(j.right), "the change of the right side of {of}")
+    says = "the change of the {} side of {{of}}"
+    of_left = Let(f"{name}_left", change_of(j.left, at_u), says.format("left"))
+    of_right = Let(f"{name}_right", change_of(j.right, at_u), says.format("right"))
     left = _Side(f"{name}_touched", j, of_left, of_right, types)
     lets = [of_left, of_right, left.x, left.partners]
     if j.kind.keeps_left_only:

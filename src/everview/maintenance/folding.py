@@ -7,7 +7,7 @@ aggregate without GROUP BY. The stored row is the state before: nothing of the p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from everview.algebra.columns import Column
@@ -39,9 +39,9 @@ INSERT, UPDATE, DELETE, BROKEN, SAME = "I", "U", "D", "X", "-"
 """What is to be done with a stored row; BROKEN if the state cannot be right."""
 
 
-def fold(groups: Groups, goal: str) -> tuple[Let, ...]:
+def fold(groups: Groups, goal: str, at_u: Collection[str] = ()) -> tuple[Let, ...]:
     """The bags that lead to the new rows of the touched groups; the last is called `goal`."""
-    change = change_of(groups.aggregate.input)
+    change = change_of(groups.aggregate.input, at_u)
     if not groups.values:  # sums are linear: the change need not be netted
         added = _added(groups, change.input)
         return added, _new_rows(goal, groups, _beside_old(groups, added))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from everview.algebra.columns import Column
@@ -12,14 +13,14 @@ from everview.maintenance.deltas import post
 from everview.maintenance.lets import Let, at_keys, keys_of, renamed
 
 
-def keyed(name: str, f: Aggregate | Window) -> tuple[Let, ...]:
+def keyed(name: str, f: Aggregate | Window, at_u: Collection[str] = ()) -> tuple[Let, ...]:
     """Δf(Q) = f(A) − f(net(A ⊎ −ΔQ)),  A = Q⁺ ⋉ K,  K = δ π_k(ΔQ)
 
     k are the groups of an aggregate, or the partition of a window. Every row of ΔQ has its key
     in K, so A ⊎ −ΔQ is Q⁻ ⋉ K, and must be netted before f, which is not linear, sees it. Keys
     are compared with NULLs being equal. Without groups there is no k, and A is all of Q⁺.
     """
-    change = Let(f"{name}_change", change_of(f.input), "the change of the input of {of}")
+    change = Let(f"{name}_change", change_of(f.input, at_u), "the change of the input of {of}")
     says = "the input of {of} at the touched keys"
     a = Let(f"{name}_rows", Net(touched(f, change)), says, change.name)
     after = renamed(replace(f, input=Unfold(a.scan)), name)

@@ -11,15 +11,18 @@ from everview.algebra.relations import Output, Project, Relation, Repeat, Scan
 from everview.algebra.scalars import ColumnRef
 from everview.algebra.trees import scans
 from everview.analysis.column_types import Types, column_types
+from everview.analysis.foreign_keys import fk_graph
 from everview.analysis.strata import Layers, layers
 from everview.analysis.stratum_keys import described
 from everview.analysis.ties import deciding_keys
 from everview.analysis.used_columns import narrow_layers
 from everview.catalog.tables import Table
 from everview.maintenance.broadcasts import Keys, broadcast_joins
+from everview.maintenance.constraint_checks import Check, checks, checks_of_whole_tables
 from everview.maintenance.deltas import without_old_versions
 from everview.maintenance.demand import Pushdown, Ranges
 from everview.maintenance.derivation import Derivation, derive
+from everview.maintenance.foreign_keys import ForeignKeys, Parts, Strategy
 from everview.maintenance.groups import STATE, Groups, find_groups
 from everview.maintenance.identity import (
     COUNT,
@@ -41,7 +44,8 @@ class Plan:
     groups: Groups | None
     """The groups that are stored, if the view ends in an aggregate; else its rows are."""
     identity: Identity
-    derivation: Derivation
+    foreign_keys: ForeignKeys
+    """The joins along declared foreign keys, and what is made of them."""
     relies_on: tuple[str, ...]
     """The declared keys from which something follows: what identifies a row, or an order."""
     types: Types = field(compare=False, repr=False)
@@ -104,9 +108,56 @@ class Plan:
         parts = (*(s.operator for s in self.layers.strata), self.layers.top)
         return (s for part in parts for s in scans(part) if s.table not in strata)
 
-    def when_changed(self, changed_tables: Collection[str]) -> Derivation:
-        """What is computed when exactly these tables changed."""
-        return self.derivation.when_empty(set(self.tables) - set(changed_tables))
+    @cached_property
+    def derivation(self) -> Derivation:
+        """What is computed, whichever tables change."""
+        return self._derived(self.foreign_keys.at_u())
+
+    def _derived(self, at_u: frozenset[str]) -> Derivation:
+        return derive(self.layers, self.groups, self.types, at_u)
+
+    def when_changed(
+        self, changed_tables: Collection[str], parts: Mapping[str, Parts] | None = None
+    ) -> Derivation:
+        """What is computed when exactly these tables changed.
+
+        `parts` says what was found in the changes of the tables in `foreign_keys.split_keys`; of
+        one that is not named, any part may have rows.
+        """
+        found = self._parts(changed_tables, parts or {})
+        at_u = self.foreign_keys.at_u([t for t, part in found.items() if part.updated])
+        is_usual = at_u == self.foreign_keys.at_u()
+        derivation = self.derivation if is_usual else self._derived(at_u)
+        unchanged = set(self.tables) - set(changed_tables)
+        return derivation.when_empty(unchanged.union(*(p.empty(t) for t, p in found.items())))
+
+    def _parts(self, changed: Collection[str], known: Mapping[str, Parts]) -> dict[str, Parts]:
+        return {t: known.get(t, Parts()) for t in self.foreign_keys.split_keys if t in changed}
+
+    def checks(
+        self, changed_tables: Collection[str], parts: Mapping[str, Parts] | None = None
+    ) -> tuple[Check, ...]:
+        """What must be empty before `when_changed` with the same arguments may be computed.
+
+        Each is computed as a bag is, by `computation(check.rows)`.
+        """
+        found = self._parts(changed_tables, parts or {})
+        edges = self.foreign_keys.edges_used([t for t, part in found.items() if part.updated])
+        removing = [t for t, part in found.items() if part.removed]
+        return checks(edges, self.used_columns, changed_tables, removing)
+
+    def checks_of_whole_tables(self) -> tuple[Check, ...]:
+        """What must be empty for the foreign keys of the view to be used at all."""
+        return checks_of_whole_tables(self.foreign_keys.graph.edges, self.used_columns)
+
+    def with_foreign_keys(self, strategy: Strategy, distrusted: Collection[str] = ()) -> Plan:
+        """The same plan with another use of foreign keys, some constraints not relied on.
+
+        What is stored, captured and applied stays the same, also by which key changes are told
+        apart: a refresh that finds a constraint violated goes on with what it holds.
+        """
+        graph = self.foreign_keys.graph.without(distrusted)
+        return replace(self, foreign_keys=ForeignKeys(graph, strategy))
 
     def computation(
         self, let: Let, ranges: Ranges | None = None, *, small: bool = False
@@ -129,12 +180,18 @@ def over_tables(relation: Relation) -> Relation:
 
 
 def make_plan(
-    relation: Relation, tables: Mapping[str, Table], value_types: Sequence[str] = ()
+    relation: Relation,
+    tables: Mapping[str, Table],
+    value_types: Sequence[str] = (),
+    *,
+    foreign_keys: Strategy = Strategy.SPLIT,
+    distrusted: Collection[str] = (),
 ) -> Plan:
     """Derive the plan of a view whose definition the algebra can express.
 
     `value_types` are Spark's types of what the last aggregate of the view reads, in order; where
-    they are not known, those of base columns are.
+    they are not known, those of base columns are. `distrusted` are the ids of constraints that
+    were found not to hold: no join is taken to follow a foreign key because of them.
     """
     cut = layers(relation)
     known = described(cut, tables)
@@ -146,7 +203,7 @@ def make_plan(
     else:
         top, identity = identify(cut.top, known)
         narrowed = narrow_layers(replace(cut, top=top))
-    derivation = derive(narrowed, groups, types)
+    along = ForeignKeys(fk_graph(narrowed, tables).without(distrusted), foreign_keys)
     relies_on = dict.fromkeys(identity.declared_keys + deciding_keys(cut, known))
     keys = {n: tuple(frozenset(k.columns) for k in t.relied_keys) for n, t in tables.items()}
-    return Plan(narrowed, groups, identity, derivation, tuple(relies_on), types, keys)
+    return Plan(narrowed, groups, identity, along, tuple(relies_on), types, keys)

@@ -1,7 +1,8 @@
 """Parts of a delta that are empty because what they start from is.
 
 *Unchanged*: a change without rows makes everything empty that it is joined with, filtered or
-projected to; and a table without a change is the same before and after.
+projected to; and a table without a change is the same before and after. What has no rows is
+named by its `Scan.bag`; a table's name stands for its change and all parts of it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def without_empty(relation: Relation, empty: Collection[str]) -> Relation | None
     """The relation when the changes of the tables in `empty` have no rows; None if it has none."""
     match relation:
         case Scan(table, _, _, state):
-            if table not in empty or state is State.POST:
+            if state is State.POST or {table, relation.bag}.isdisjoint(empty):
                 return relation
             return relation.at(State.POST) if state is State.PRE else None
         case Values():
