@@ -117,7 +117,7 @@ class Maintained:
         reading = read_query(self.text, self._find)
         assert reading.relation is not None, [p.detail for p in reading.problems]
         self.plan: Plan = make_plan(reading.relation, {str(t.name): t for t in reading.tables})
-        self._load()
+        self.load()
         self.stored = evaluate(self.plan.relation)
         self._store()
         self._check_state()
@@ -126,7 +126,7 @@ class Maintained:
     def _find(self, name: Name) -> Table | None:
         return next((t for t in self.schema if t.name.last == name.last.lower()), None)
 
-    def _load(self) -> None:
+    def load(self) -> None:
         for table in self.schema:
             columns = [(f.name, f.type) for f in table.fields]
             fill(table.name.last, columns, self.data[table.name.last])
@@ -134,8 +134,8 @@ class Maintained:
     def refresh(self, batch: Batch) -> Bag:
         """Apply a batch to the tables and its ΔV to the view; the law must hold. Gives ΔV."""
         self.data, self.read = batch.applied_to(self.data), set()
-        self._load()
-        changes = self._capture(batch)
+        self.load()
+        changes = self.capture(batch)
         change = self._delta(changes) if changes else Counter()
         self.stored = add(self.stored, change)
         self._store()
@@ -143,7 +143,7 @@ class Maintained:
         self._check_state()
         return change
 
-    def _capture(self, batch: Batch) -> dict[str, Bag]:
+    def capture(self, batch: Batch) -> dict[str, Bag]:
         """The netted change of each table that has one, on the columns the view uses."""
         changes = {}
         for table in self.schema:

@@ -51,7 +51,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class FkGraph:
-    """The table references of a view, block by block, and the joins along foreign keys."""
+    """The references of a view to base tables, block by block, and the joins along foreign keys."""
 
     blocks: tuple[tuple[str, ...], ...]
     edges: tuple[Edge, ...] = ()
@@ -79,9 +79,10 @@ def fk_graph(layers: Layers, tables: Tables) -> FkGraph:
     blocks, edges = [], list[Edge]()
     relations = (*(r for s in layers.strata for r in inputs_of(s.operator)), layers.top)
     for part in (part for relation in relations for part in _parts(relation)):
-        if part.nodes:
-            blocks.append(tuple(n for n in part.nodes))
-            edges += _edges(part, tables)
+        scans = [s for s in part.leaves if isinstance(s, Scan) and s.table in tables]
+        if scans:
+            blocks.append(tuple(s.ref for s in scans))
+            edges += _edges(scans, part.conditions, tables)
     first: dict[str, str] = {}
     for edge in sorted(edges, key=lambda e: _rank(e, tables)):
         first.setdefault(edge.target_table, edge.key)
@@ -100,15 +101,6 @@ class _Part:
 
     leaves: tuple[Relation, ...]
     conditions: tuple[Scalar, ...]
-
-    @property
-    def nodes(self) -> tuple[str, ...]:
-        """The references, to tables and to strata."""
-        return tuple(s.ref for s in self.scans)
-
-    @property
-    def scans(self) -> tuple[Scan, ...]:
-        return tuple(leaf for leaf in self.leaves if isinstance(leaf, Scan))
 
 
 def _parts(relation: Relation) -> Iterator[_Part]:
@@ -133,10 +125,10 @@ def _flatten(relation: Relation) -> _Part:
     return _Part((relation,), ())
 
 
-def _edges(part: _Part, tables: Tables) -> Iterator[Edge]:
-    equal = _Equalities(part, tables)
-    scans = [(s, tables[s.table]) for s in part.scans if s.table in tables]
-    for (source, table), (target, other) in permutations(scans, 2):
+def _edges(scans: list[Scan], conditions: Iterable[Scalar], tables: Tables) -> Iterator[Edge]:
+    equal = _Equalities(scans, conditions, tables)
+    for source, target in permutations(scans, 2):
+        table, other = tables[source.table], tables[target.table]
         for key in table.constraints:
             referred = _referred(key, other) if isinstance(key, ForeignKey) else None
             if not isinstance(key, ForeignKey) or referred is None:
@@ -171,17 +163,12 @@ def _of(scan: Scan, names: tuple[str, ...]) -> tuple[Column, ...]:
 
 
 class _Equalities:
-    """Which columns of a part's references are equal in every row of it, and of one type."""
+    """Which columns of joined tables are equal in every row, and of one type."""
 
-    def __init__(self, part: _Part, tables: Tables) -> None:
-        self._fields = {
-            Column(s.ref, f.name): f
-            for s in part.scans
-            if s.table in tables
-            for f in tables[s.table].fields
-        }
+    def __init__(self, scans: list[Scan], conditions: Iterable[Scalar], tables: Tables) -> None:
+        self._fields = {Column(s.ref, f.name): f for s in scans for f in tables[s.table].fields}
         self._class: dict[Column, frozenset[Column]] = {}
-        for condition in part.conditions:
+        for condition in conditions:
             pair = self._equated(condition)
             if pair:
                 both = self._of(pair[0]) | self._of(pair[1])
