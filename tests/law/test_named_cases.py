@@ -130,7 +130,7 @@ def test_an_update_of_a_column_the_view_does_not_use_changes_nothing() -> None:
     batch = Batch(
         {"orders": update((1, 10, "a"), (1, 20, "b")), "tags": update((1, "t"), (1, "u"))}
     )
-    assert v._capture(batch) == {}
+    assert v.capture(batch) == {}
     assert v.refresh(batch) == Counter()
 
 
