@@ -157,23 +157,26 @@ class Held(StrEnum):
     NONE = "none"
 
 
-def mended(data: Data, held: Held = Held.ALL) -> dict[str, tuple[Row, ...]]:
+def mended(data: Data) -> dict[str, tuple[Row, ...]]:
     """The data without rows whose key is there before them, and without those that dangle."""
+    current = {own: list(found) for own, found in with_single_keys(data).items()}
+    dangling = True
+    while dangling:
+        dangling = False
+        for table, row in list(_dangling(current)):
+            current[table.name.last].remove(row)
+            dangling = True
+    return {own: tuple(found) for own, found in current.items()}
+
+
+def with_single_keys(data: Data) -> dict[str, tuple[Row, ...]]:
     current = {own: list(found) for own, found in data.items()}
-    if held is Held.NONE:
-        return {own: tuple(found) for own, found in current.items()}
     for table in SCHEMA:
         for key in table.keys:
             seen: dict[Row, Row] = {}
             for row in current[table.name.last]:
                 seen.setdefault(_values(table, key.columns, row), row)
             current[table.name.last] = list(seen.values())
-    dangling = held is Held.ALL
-    while dangling:
-        dangling = False
-        for table, row in list(_dangling(current)):
-            current[table.name.last].remove(row)
-            dangling = True
     return {own: tuple(found) for own, found in current.items()}
 
 
@@ -232,16 +235,35 @@ def feed_between(before: Sequence[Row], after: Sequence[Row], rewritten: Sequenc
 
 
 @st.composite
+def _disturbed(draw: st.DrawFn, data: Data, held: Held) -> dict[str, tuple[Row, ...]]:
+    """The data with a row removed that others may refer to, or one added that finds nothing."""
+    current = {own: list(found) for own, found in data.items()}
+    table = draw(st.sampled_from(SCHEMA))
+    rows_of = current[table.name.last]
+    if rows_of and draw(st.booleans()):
+        rows_of.pop(draw(st.integers(0, len(rows_of) - 1)))
+    else:
+        rows_of.append(draw(rows(table)))
+    found = {own: tuple(kept) for own, kept in current.items()}
+    return found if held is Held.NONE else with_single_keys(found)
+
+
+@st.composite
 def batches(draw: st.DrawFn, data: Data, held: Held) -> Batch:
     """Changes of some tables, after which some constraints hold and others may not."""
     changed = {t.name.last for t in SCHEMA if draw(st.sampled_from((True, True, False)))}
-    after: dict[str, Sequence[Row]] = {
+    after: Data = {
         t.name.last: draw(_changed(t, data[t.name.last]))
         if t.name.last in changed
         else data[t.name.last]
         for t in SCHEMA
     }
-    after = dict(mended(after, held))
+    if held is Held.ALL or draw(st.booleans()):
+        after = mended(after)
+    elif held is Held.KEYS:
+        after = with_single_keys(after)
+    if held is not Held.ALL and draw(st.booleans()):
+        after = draw(_disturbed(after, held))
     feeds = {}
     for own, before in data.items():
         rewritten = draw(st.lists(st.sampled_from(list(before)), max_size=1)) if before else []

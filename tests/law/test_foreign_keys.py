@@ -56,7 +56,7 @@ def test_every_strategy_gives_the_same_change(case: Case) -> None:
     assert not check(case).distrusted, "what holds is not found to be violated"
 
 
-@settings(_SETTINGS, max_examples=50)
+@settings(_SETTINGS, max_examples=80)
 @given(cases(Held.KEYS, refreshes=3))
 def test_references_that_dangle_for_a_while_leave_the_view_right_at_every_step(case: Case) -> None:
     check(case)

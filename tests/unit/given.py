@@ -6,7 +6,7 @@ import re
 
 from everview.algebra.printing import listing
 from everview.algebra.relations import Relation
-from everview.catalog.constraints import Unique
+from everview.catalog.constraints import ForeignKey, Unique
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 from everview.errors import EverviewError, Problem
@@ -29,11 +29,18 @@ def with_unique(table: Table, *columns: str, nullable: bool = False, rely: bool 
     return Table(table.name, fields, constraints)
 
 
+_T = make_table("t", _ints("k a b"), ["k"])
+_U = make_table("u", _ints("y k"), ["k"])
+_SALE_REFERS = (
+    ForeignKey("sale_t", ("of_t",), _T.name, ("k",), rely=True),
+    ForeignKey("sale_u", ("of_u",), _U.name, ("k",), rely=True),
+)
 TABLES = {
     t.name.last: t
     for t in (
-        make_table("t", _ints("k a b"), ["k"]),
-        make_table("u", _ints("y k"), ["k"]),
+        _T,
+        _U,
+        make_table("sale", _ints("id of_t of_u amount"), ["id"], constraints=_SALE_REFERS),
         make_table("line", _ints("o n qty"), ["o", "n"]),
         make_table("bag", _ints("a c")),
         make_table("hinted", _ints("k v"), ["k"], rely=False),

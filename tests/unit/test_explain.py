@@ -67,6 +67,12 @@ VIEWS = {
     ),
     "except": "SELECT a FROM t EXCEPT SELECT y FROM u",
     "window": "SELECT k, a, rank() OVER (PARTITION BY a ORDER BY b) AS place FROM t",
+    "star_along_foreign_keys": (
+        "SELECT id, a, y FROM sale JOIN t ON of_t = t.k JOIN u ON of_u = u.k WHERE a > 5"
+    ),
+    "groups_along_a_foreign_key": (
+        "SELECT a, sum(amount) AS s FROM sale JOIN t ON of_t = t.k GROUP BY a"
+    ),
     "every_reason_at_once": (
         "SELECT t.a, rand() AS r, sum(b) OVER () AS s FROM t LEFT JOIN u ON t.k = u.k"
         " WHERE current_date() > DATE '2020-01-01' AND EXISTS (SELECT 1 FROM bag) LIMIT 5"
@@ -79,7 +85,7 @@ def test_explain_says(name: str, golden: Golden) -> None:
     golden(name, str(explained(VIEWS[name])))
 
 
-@pytest.mark.parametrize("name", ["join_of_two", "groups_with_having"])
+@pytest.mark.parametrize("name", ["join_of_two", "groups_with_having", "star_along_foreign_keys"])
 def test_the_same_as_json(name: str, golden: Golden) -> None:
     golden(f"{name}_json", explained(VIEWS[name]).to_json())
 

@@ -16,13 +16,16 @@ from everview.maintenance.derivation import VIEW, Derivation
 from everview.maintenance.groups import STATE, Upkeep
 from everview.maintenance.identity import HIDDEN_PREFIX, Identity, IdentityKind
 from everview.maintenance.lets import Let
+from everview.program import foreign_key_graph
 from everview.program.definition import Definition
 from everview.program.steps import (
     ApplyDelta,
+    CheckConstraints,
     ComputeDelta,
     PinVersions,
     Program,
     ReadChanges,
+    Step,
 )
 
 ALIGNED = 44
@@ -72,6 +75,8 @@ def _lines(explanation: Explanation) -> Iterable[str]:
         yield from _reasons(definition.all_problems, explanation.sql)
     else:
         yield from _relations(program, definition)
+        for left, right in foreign_key_graph.described(program.compute.plan.foreign_keys):
+            yield _aligned(left, right).rstrip()
         yield ""
         yield from _changes(program, _names(definition))
         yield ""
@@ -88,6 +93,9 @@ def _headline(definition: Definition) -> str:
         return f"recomputed in full at each refresh · {sources} · policy {definition.policy}"
     count = len(definition.program.compute.plan.relies_on)
     keys = "no declared key" if not count else f"{count} declared key{'s' if count != 1 else ''}"
+    used = definition.program.compute.plan.foreign_keys.edges_used()
+    count = len({edge.foreign_key for edge in used})
+    keys += f", {count} foreign key{'s' if count != 1 else ''}" if count else ""
     return f"incremental · {sources} · relies on {keys} · policy {definition.policy}"
 
 
@@ -166,8 +174,12 @@ def _changes(program: Program, names: Mapping[str, str]) -> Iterable[str]:
     derivation = program.compute.when_changed(program.pin.tables)
     if len(program.reads) > 1:
         yield from _derivation("when all of them change", derivation, names)
-    if any("⁻" in formula(let.relation) for let in derivation.lets):
+    formulas = [formula(let.relation) for let in derivation.lets]
+    if any("⁻" in text for text in formulas):
         yield _aligned("", "R⁻ is R ⊎ −ΔR: no old version of a table is read")
+    if any("U(" in text for text in formulas):
+        yield _aligned("", "upd(R), del(R): rows of ΔR whose key has both signs, − only")
+        yield _aligned("", "U(R) is R ⊎ −del(R), U⁻(R) is U(R) ⊎ −upd(R)")
 
 
 def _derivation(label: str, derivation: Derivation, names: Mapping[str, str]) -> Iterable[str]:
@@ -214,12 +226,17 @@ def _steps(program: Program) -> Iterable[str]:
         yield f"  {number}. {_step(step)}"
 
 
-def _step(step: PinVersions | ReadChanges | ComputeDelta | ApplyDelta) -> str:
+def _step(step: Step) -> str:
     match step:
         case PinVersions(tables):
             return f"pin the versions of {', '.join(map(short_name, tables))}"
-        case ReadChanges(table, columns):
-            return f"read the changes of {short_name(table)} ({', '.join(columns)}), netted"
+        case ReadChanges(table, columns, key):
+            told_apart = f", told apart by key ({', '.join(key)})" if key else ""
+            read = f"{short_name(table)} ({', '.join(columns)})"
+            return f"read the changes of {read}, netted{told_apart}"
+        case CheckConstraints(constraints):
+            named = ", ".join(map(short_name, constraints))
+            return f"check in the changes that {named} hold; one that does not is not used"
         case ComputeDelta():
             return "compute the change of the view from those of the tables that changed"
         case ApplyDelta(_, identity):
@@ -258,6 +275,7 @@ def _facts(explanation: Explanation) -> dict[str, object]:
         "because": identity.because,
     }
     names = _names(definition)
+    facts["foreign_keys"] = foreign_key_graph.facts(program.compute.plan.foreign_keys)
     facts["relations"] = [text for text, _ in _listing(definition)]
     facts["measures"] = _measures(program)
     facts["changes"] = {

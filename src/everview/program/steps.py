@@ -5,10 +5,11 @@ Explain prints them and a refresh runs them; neither knows anything the other do
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from everview.maintenance.derivation import Derivation
+from everview.maintenance.foreign_keys import Parts
 from everview.maintenance.identity import Identity
 from everview.maintenance.plan import Plan
 
@@ -26,6 +27,15 @@ class ReadChanges:
 
     table: str
     columns: tuple[str, ...]
+    key: tuple[str, ...] = ()
+    """By which rows that were updated, inserted and removed are told apart, if they are."""
+
+
+@dataclass(frozen=True)
+class CheckConstraints:
+    """Ask of the changes whether the constraints of joins along foreign keys still hold."""
+
+    constraints: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -34,9 +44,11 @@ class ComputeDelta:
 
     plan: Plan
 
-    def when_changed(self, tables: Collection[str]) -> Derivation:
-        """What is computed when exactly these tables changed."""
-        return self.plan.when_changed(tables)
+    def when_changed(
+        self, tables: Collection[str], parts: Mapping[str, Parts] | None = None
+    ) -> Derivation:
+        """What is computed when exactly these tables changed, with these parts of their changes."""
+        return self.plan.when_changed(tables, parts)
 
 
 @dataclass(frozen=True)
@@ -47,18 +59,24 @@ class ApplyDelta:
     identity: Identity
 
 
+Step = PinVersions | ReadChanges | CheckConstraints | ComputeDelta | ApplyDelta
+
+
 @dataclass(frozen=True)
 class Program:
     """The steps of an incremental refresh."""
 
     pin: PinVersions
     reads: tuple[ReadChanges, ...]
+    check: CheckConstraints
     compute: ComputeDelta
     apply: ApplyDelta
 
-    def __iter__(self) -> Iterator[PinVersions | ReadChanges | ComputeDelta | ApplyDelta]:
+    def __iter__(self) -> Iterator[Step]:
         yield self.pin
         yield from self.reads
+        if self.check.constraints:
+            yield self.check
         yield self.compute
         yield self.apply
 
@@ -68,6 +86,9 @@ class Program:
 
 def make_program(plan: Plan) -> Program:
     """The program that a plan stands for."""
-    reads = tuple(ReadChanges(t, plan.used_columns(t)) for t in plan.tables)
+    keys = plan.foreign_keys.split_keys
+    reads = tuple(ReadChanges(t, plan.used_columns(t), keys.get(t, ())) for t in plan.tables)
+    relied = dict.fromkeys(check.constraint for check in plan.checks(plan.tables))
     apply = ApplyDelta(plan.columns, plan.identity)
-    return Program(PinVersions(plan.tables), reads, ComputeDelta(plan), apply)
+    check = CheckConstraints(tuple(relied))
+    return Program(PinVersions(plan.tables), reads, check, ComputeDelta(plan), apply)

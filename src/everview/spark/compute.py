@@ -10,6 +10,7 @@ from everview.algebra.scalars import Literal
 from everview.catalog.names import quote
 from everview.maintenance.derivation import VIEW
 from everview.maintenance.folding import BROKEN, OP
+from everview.maintenance.foreign_keys import Strategy
 from everview.maintenance.groups import STATE
 from everview.maintenance.identity import Identity, IdentityKind
 from everview.program.records import Reason, Why
@@ -35,8 +36,10 @@ def computed(
 
     If a bag turns out to be empty, those that need its rows are left out.
     """
-    plan, session = program.compute.plan, writer.session
-    derivation = program.compute.when_changed(changed)
+    session = writer.session
+    # a change is held as a whole, not told apart by key, so no foreign key can be used
+    plan = program.compute.plan.with_foreign_keys(Strategy.OFF)
+    derivation = plan.when_changed(changed)
     ranges: dict[tuple[str, str], tuple[Literal, Literal]] = {}
     for table, change in changed.items():
         ranges |= _ranges(table, change, program.read(table).columns)

@@ -1,0 +1,54 @@
+"""The FK-graph as a diagram and in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from everview.maintenance.foreign_keys import Strategy
+from everview.program.foreign_key_graph import described, facts, mermaid
+from tests.unit.given import full, plan
+
+STAR = plan("select id, a, y from sale join t on of_t = t.k join u on of_u = u.k")
+NONE = plan("select id, a from sale join t on amount = t.k").foreign_keys
+
+
+def test_a_diagram_has_roots_round_and_edges_named() -> None:
+    assert mermaid(STAR.foreign_keys).split("\n") == [
+        "flowchart LR",
+        '  n0("sale")',
+        '  n1["t"]',
+        '  n2["u"]',
+        '  n0 -->|"sale_t"| n1',
+        '  n0 -->|"sale_u"| n2',
+    ]
+
+
+def test_without_edges_nothing_is_said_and_every_reference_is_a_root() -> None:
+    assert list(described(NONE)) == []
+    assert mermaid(NONE).split("\n") == ["flowchart LR", '  n0("sale")', '  n1("t")']
+    assert facts(NONE)["branches"] == {"without": 2, "at_least": 2}
+
+
+@pytest.mark.parametrize(
+    ("strategy", "says"),
+    [
+        (Strategy.SPLIT, "1 branch instead of 3 if all tables change; one more for each table"),
+        (Strategy.DYNAMIC, "1 branch instead of 3 if all tables change; one more for each ref"),
+        (Strategy.STATIC, "1 branch instead of 3 if all tables change; all of them if a table"),
+        (Strategy.OFF, "3 branches, because foreign keys are switched off"),
+    ],
+)
+def test_the_strategy_says_how_many_branches_there_are(strategy: Strategy, says: str) -> None:
+    *_, last = described(STAR.with_foreign_keys(strategy).foreign_keys)
+    assert last[1].startswith(says)
+
+
+def test_a_violated_constraint_takes_its_edge_out() -> None:
+    less = STAR.with_foreign_keys(Strategy.SPLIT, {full("sale.sale_t")}).foreign_keys
+    assert [left.strip() for left, _ in described(less)] == [
+        "joins along foreign keys",
+        "sale → u",
+        "root sale",
+        "split",
+    ]
+    assert facts(less)["branches"] == {"without": 3, "at_least": 2}
