@@ -46,6 +46,7 @@ O = _table(
 L = _table("l", "l_o l_c l_q", "", ("l_o", O, "o_id"), ("l_c", C, "c_id"))
 W = _table("w", "w_id w_c w_v", "w_id", ("w_c", C, "c_id"))
 SCHEMA = (N, C, D, O, L, W)
+BY_NAME = {t.name.last: t for t in SCHEMA}
 
 VIEWS = {
     "one edge": "SELECT o_id, c_x FROM o JOIN c ON o_c = c_id {where}",
@@ -119,7 +120,8 @@ _FILTERS = {
     "l": ("l_q > 0",),
     "w": ("w_v > 0",),
 }
-_NUMBERS, _LETTERS = (1, 2, 3, 0), ("A", "B", "C")
+_NUMBERS, _LETTERS = (1, 2, 3, 4), ("A", "B", "C")
+_MOSTLY = st.sampled_from((True,) * 9 + (False,))
 MOST_ROWS = 4
 
 
@@ -129,7 +131,8 @@ def views(draw: st.DrawFn, names: Sequence[str] = tuple(VIEWS)) -> str:
     text = VIEWS[draw(st.sampled_from(list(names)))]
     joined = text.partition("{where}")[0]
     offered = [f for own, fs in _FILTERS.items() for f in fs if f" {own} " in joined]
-    chosen = draw(st.lists(st.sampled_from(offered), max_size=2, unique=True)) if offered else []
+    filtered = bool(offered) and draw(st.booleans())
+    chosen = draw(st.lists(st.sampled_from(offered), max_size=2, unique=True)) if filtered else []
     return text.format(where=f"WHERE {' AND '.join(chosen)}" if chosen else "")
 
 
@@ -140,8 +143,21 @@ def _column(table: Table, name: str) -> st.SearchStrategy[int | str | None]:
     return st.sampled_from((*values, None) if field.nullable else values)
 
 
-def rows(table: Table) -> st.SearchStrategy[Row]:
-    return st.tuples(*(_column(table, f.name) for f in table.fields))
+@st.composite
+def rows(draw: st.DrawFn, table: Table, data: Data) -> Row:
+    """A row whose references mostly find something in the data, and sometimes are NULL."""
+    row = {f.name: draw(_column(table, f.name)) for f in table.fields}
+    for key in table.constraints:
+        if isinstance(key, ForeignKey) and draw(_MOSTLY):
+            there = data.get(key.target.last, ())
+            if there:
+                target = _values(BY_NAME[key.target.last], key.target_columns, _one(draw, there))
+                row |= dict(zip(key.columns, target, strict=True))
+    return tuple(row.values())
+
+
+def _one(draw: st.DrawFn, there: Sequence[Row]) -> Row:
+    return there[draw(st.integers(0, len(there) - 1))]
 
 
 def _values(table: Table, columns: Sequence[str], row: Row) -> Row:
@@ -182,12 +198,11 @@ def with_single_keys(data: Data) -> dict[str, tuple[Row, ...]]:
 
 def _dangling(data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[Table, Row]]:
     """Rows of which a reference finds nothing."""
-    by_name = {t.name.last: t for t in SCHEMA}
     for table in SCHEMA:
         for row in data[table.name.last]:
             for key in table.constraints:
                 if isinstance(key, ForeignKey):
-                    target = by_name[key.target.last]
+                    target = BY_NAME[key.target.last]
                     wanted = _values(table, key.columns, row)
                     there = {_values(target, key.target_columns, r) for r in data[target.name.last]}
                     if None not in wanted and wanted not in there:
@@ -197,17 +212,29 @@ def _dangling(data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[Table, Row]]:
 
 @st.composite
 def databases(draw: st.DrawFn) -> dict[str, tuple[Row, ...]]:
-    lists = {t.name.last: draw(st.lists(rows(t), max_size=MOST_ROWS)) for t in SCHEMA}
-    return mended(lists)
+    data: dict[str, tuple[Row, ...]] = {}
+    for table in SCHEMA:
+        fewest = draw(st.sampled_from((4, 3, 2, 0)))
+        found = draw(st.lists(rows(table, data), min_size=fewest, max_size=MOST_ROWS))
+        data[table.name.last] = tuple(_keyed(table, n, row) for n, row in enumerate(found))
+    return mended(data)
+
+
+def _keyed(table: Table, number: int, row: Row) -> Row:
+    """The row with a key of its own."""
+    if table is L:
+        return row
+    key = (1 + number // 2, 1 + number % 2) if table is D else (1 + number,)
+    return (*key, *row[len(key) :])
 
 
 @st.composite
-def _changed(draw: st.DrawFn, table: Table, before: Sequence[Row]) -> list[Row]:
+def _changed(draw: st.DrawFn, table: Table, data: Data) -> list[Row]:
     """The rows of a table after some operations, most of which keep the key of a row."""
-    after = list(before)
+    after = list(data[table.name.last])
     kinds = st.sampled_from(("insert", "insert", "delete", "update", "update"))
-    for kind in draw(st.lists(kinds, max_size=3)):
-        new = draw(rows(table))
+    for kind in draw(st.lists(kinds, min_size=1, max_size=3)):
+        new = draw(rows(table, data))
         if kind == "insert":
             after.append(new)
         elif after:
@@ -243,7 +270,7 @@ def _disturbed(draw: st.DrawFn, data: Data, held: Held) -> dict[str, tuple[Row, 
     if rows_of and draw(st.booleans()):
         rows_of.pop(draw(st.integers(0, len(rows_of) - 1)))
     else:
-        rows_of.append(draw(rows(table)))
+        rows_of.append(draw(rows(table, {})))
     found = {own: tuple(kept) for own, kept in current.items()}
     return found if held is Held.NONE else with_single_keys(found)
 
@@ -252,12 +279,9 @@ def _disturbed(draw: st.DrawFn, data: Data, held: Held) -> dict[str, tuple[Row, 
 def batches(draw: st.DrawFn, data: Data, held: Held) -> Batch:
     """Changes of some tables, after which some constraints hold and others may not."""
     changed = {t.name.last for t in SCHEMA if draw(st.sampled_from((True, True, False)))}
-    after: Data = {
-        t.name.last: draw(_changed(t, data[t.name.last]))
-        if t.name.last in changed
-        else data[t.name.last]
-        for t in SCHEMA
-    }
+    after: Data = dict(data)
+    for table in (t for t in SCHEMA if t.name.last in changed):
+        after = {**after, table.name.last: draw(_changed(table, after))}
     if held is Held.ALL or draw(st.booleans()):
         after = mended(after)
     elif held is Held.KEYS:
