@@ -107,6 +107,25 @@ VIEWS = {
         "SELECT p.w_id, p.c_x, q.o_v FROM (SELECT w_id, c_x, w_v FROM w JOIN c ON w_c = c_id) p"
         " LEFT JOIN (SELECT o_v, c_x FROM o JOIN c ON o_c = c_id) q ON p.c_x = q.c_x"
     ),
+    "left join": "SELECT o_id, c_x FROM o LEFT JOIN c ON o_c = c_id AND c_x <> 'A' {where}",
+    "left joins": (
+        "SELECT o_id, o_v, c_x, n_x, d_x FROM o LEFT JOIN c ON o_c = c_id"
+        " LEFT JOIN n ON c_n = n_id LEFT JOIN d ON o_y = d_y AND o_m = d_m"
+    ),
+    "left join with a join": (
+        "SELECT l_q, q.c_x, q.n_x FROM l LEFT JOIN (SELECT o_id, c_x, n_x FROM o"
+        " JOIN c ON o_c = c_id JOIN n ON c_n = n_id) q ON l_o = q.o_id"
+    ),
+    "semi join": "SELECT o_id, o_v FROM o SEMI JOIN c ON o_c = c_id AND c_x = 'A'",
+    "anti join": "SELECT o_id, o_v FROM o ANTI JOIN c ON o_c = c_id AND c_x > 'A'",
+    "full join": (
+        "SELECT w_v, p.o_v, p.c_x FROM w FULL JOIN"
+        " (SELECT o_v, o_c, c_x FROM o JOIN c ON o_c = c_id) p ON w_c = p.o_c"
+    ),
+    "a window's rows": (
+        "SELECT q.place, c_x, n_x FROM (SELECT o_c, rank() OVER (PARTITION BY o_y ORDER BY o_v)"
+        " AS place FROM o) q JOIN c ON q.o_c = c_id LEFT JOIN n ON c_n = n_id"
+    ),
     "below a window": (
         "SELECT o_id, c_x, rank() OVER (PARTITION BY c_x ORDER BY o_v) AS place"
         " FROM o JOIN c ON o_c = c_id {where}"
@@ -120,7 +139,7 @@ _FILTERS = {
     "l": ("l_q > 0",),
     "w": ("w_v > 0",),
 }
-_NUMBERS, _LETTERS = (1, 2, 3, 4), ("A", "B", "C")
+_NUMBERS, _LETTERS = (1, 2, 3, 4, 5), ("A", "B", "C")
 _MOSTLY = st.sampled_from((True,) * 9 + (False,))
 MOST_ROWS = 4
 
@@ -263,14 +282,19 @@ def feed_between(before: Sequence[Row], after: Sequence[Row], rewritten: Sequenc
 
 @st.composite
 def _disturbed(draw: st.DrawFn, data: Data, held: Held) -> dict[str, tuple[Row, ...]]:
-    """The data with a row removed that others may refer to, or one added that finds nothing."""
+    """The data with a row removed that others may refer to, or one added that finds nothing.
+
+    The key 5 is not there at first, and may come in a later batch.
+    """
     current = {own: list(found) for own, found in data.items()}
     table = draw(st.sampled_from(SCHEMA))
     rows_of = current[table.name.last]
     if rows_of and draw(st.booleans()):
         rows_of.pop(draw(st.integers(0, len(rows_of) - 1)))
     else:
-        rows_of.append(draw(rows(table, {})))
+        refers = {c for k in table.constraints if isinstance(k, ForeignKey) for c in k.columns}
+        new = zip(table.fields, draw(rows(table, current)), strict=True)
+        rows_of.append(tuple(5 if f.name in refers else value for f, value in new))
     found = {own: tuple(kept) for own, kept in current.items()}
     return found if held is Held.NONE else with_single_keys(found)
 

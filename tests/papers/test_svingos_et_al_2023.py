@@ -29,7 +29,7 @@ from tests.law.schemas import Data, Row, make_table
 def drawn(nodes: str, edges: str) -> FkGraph:
     """A graph from `a b c` and `a-b a-c`."""
     pairs = (edge.split("-") for edge in edges.split())
-    found = (Edge(a, b, f"{a}_{b}", f"{b}_key", ("f",), ("p",), a, b) for a, b in pairs)
+    found = (Edge(a, b, f"{a}_{b}", f"{b}_key", ("f",), ("p",), a, b, a) for a, b in pairs)
     return FkGraph((tuple(nodes.split()),), tuple(found))
 
 

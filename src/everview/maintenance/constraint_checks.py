@@ -127,9 +127,9 @@ def _repeated(edge: Edge) -> Relation:
 
 def _not_found(edge: Edge, names: tuple[str, ...]) -> Relation:
     """(F1): σ_{f is not NULL}(ins(R)) ▷ S⁺, of S the keys that are asked for."""
-    inserted = Scan(edge.source_table, edge.source, names, State.INSERTED)
-    target, own = _target(edge), _columns(edge.source, edge.columns)
-    keys = keys_of(inserted, own, f"{edge.source}#keys")
+    inserted = Scan(edge.source_table, edge.origin, names, State.INSERTED)
+    target, own = _target(edge), _columns(edge.origin, edge.columns)
+    keys = keys_of(inserted, own, f"{edge.origin}#keys")
     met = at_keys(Project(target, same_columns(target)), keys, _equal(target.columns, keys.columns))
     asked = Filter(inserted, _present(own))
     return Join(asked, met, _equal(own, target.columns), JoinKind.ANTI)
@@ -137,10 +137,10 @@ def _not_found(edge: Edge, names: tuple[str, ...]) -> Relation:
 
 def _still_referring(edge: Edge, names: tuple[str, ...]) -> Relation:
     """(F2): R⁺ ⋉ del(S)."""
-    rows = Scan(edge.source_table, edge.source, names)
+    rows = Scan(edge.source_table, edge.origin, names)
     target = _target(edge).at(State.REMOVED)
     keys = keys_of(target, target.columns, f"{edge.target}#keys")
-    on = _equal(_columns(edge.source, edge.columns), keys.columns)
+    on = _equal(_columns(edge.origin, edge.columns), keys.columns)
     return at_keys(Project(rows, same_columns(rows)), keys, on)
 
 
@@ -155,8 +155,8 @@ def _repeated_anywhere(edge: Edge) -> Relation:
 
 def _dangling(edge: Edge, names: tuple[str, ...]) -> Relation:
     """σ_{f is not NULL}(R) ▷ S."""
-    rows, target = Scan(edge.source_table, edge.source, names), _target(edge)
-    own = _columns(edge.source, edge.columns)
+    rows, target = Scan(edge.source_table, edge.origin, names), _target(edge)
+    own = _columns(edge.origin, edge.columns)
     return Join(Filter(rows, _present(own)), target, _equal(own, target.columns), JoinKind.ANTI)
 
 

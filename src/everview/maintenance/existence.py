@@ -30,6 +30,7 @@ from everview.algebra.trees import same_columns
 from everview.analysis.column_types import Types, have_one_type
 from everview.maintenance.branches import change_of
 from everview.maintenance.deltas import post, pre
+from everview.maintenance.foreign_keys import over_u
 from everview.maintenance.lets import Let, at_keys, joined_with, keys_of, padded, renamed
 
 
@@ -46,7 +47,7 @@ def existence(name: str, j: Join, types: Types, at_u: Collection[str] = ()) -> t
     says = "the change of the {} side of {{of}}"
     of_left = Let(f"{name}_left", change_of(j.left, at_u), says.format("left"))
     of_right = Let(f"{name}_right", change_of(j.right, at_u), says.format("right"))
-    left = _Side(f"{name}_touched", j, of_left, of_right, types)
+    left = _Side(f"{name}_touched", j, of_left, of_right, types, at_u)
     lets = [of_left, of_right, left.x, left.partners]
     if j.kind.keeps_left_only:
         parts = [left.changed(j.kind), *left.turned(j.kind)]
@@ -55,7 +56,7 @@ def existence(name: str, j: Join, types: Types, at_u: Collection[str] = ()) -> t
         parts += [padded(p, j) for p in left.turned(JoinKind.ANTI)]
     if j.kind is JoinKind.FULL:
         mirror = Join(j.right, j.left, j.on, JoinKind.ANTI)
-        right = _Side(f"{name}_touched_right", mirror, of_right, of_left, types)
+        right = _Side(f"{name}_touched_right", mirror, of_right, of_left, types, at_u)
         lets += [right.x, right.partners]
         alone = (right.changed(JoinKind.ANTI), *right.turned(JoinKind.ANTI))
         parts += [padded(p, j) for p in alone]
@@ -75,6 +76,12 @@ class _Side:
     other: Let
     """ΔR"""
     types: Types
+    at_u: Collection[str]
+
+    @property
+    def _after(self) -> Relation:
+        """R⁺, with U⁺ for what is met along foreign keys: then ΔR is its change, too."""
+        return over_u(post(self.join.right), self.at_u)
 
     def changed(self, kind: JoinKind) -> Relation:
         """ΔL ∘ R⁺, by a join that keeps rows of ΔL.
@@ -82,7 +89,7 @@ class _Side:
         Spark cannot broadcast the side that such a join keeps, but it can that of the inner
         join by which, on equalities, the part of R that ΔL meets is found first.
         """
-        after = post(self.join.right)
+        after = self._after
         if self._is_equality:
             after = _at(after, self.change.scan, self.join.on, f"{self.name}#met")
         return Join(self.change.scan, after, self.join.on, kind)
@@ -104,7 +111,7 @@ class _Side:
     @cached_property
     def partners(self) -> Let:
         """R⁺ ⋉ X on the columns of the condition."""
-        met = self._meeting(post(self.join.right), self.x.scan, f"{self.name}#own")
+        met = self._meeting(self._after, self.x.scan, f"{self.name}#own")
         read = columns_of(self.join.on)
         asked = tuple(c for c in met.columns if c in read) or met.columns[:1]
         outputs = tuple(Output(c, ColumnRef(c)) for c in asked)
