@@ -70,6 +70,9 @@ VIEWS = {
     "star_along_foreign_keys": (
         "SELECT id, a, y FROM sale JOIN t ON of_t = t.k JOIN u ON of_u = u.k WHERE a > 5"
     ),
+    "left_joins_along_foreign_keys": (
+        "SELECT id, a, y FROM sale LEFT JOIN t ON of_t = t.k LEFT JOIN u ON of_u = u.k"
+    ),
     "groups_along_a_foreign_key": (
         "SELECT a, sum(amount) AS s FROM sale JOIN t ON of_t = t.k GROUP BY a"
     ),

@@ -13,7 +13,7 @@ NONE = plan("select id, a from sale join t on amount = t.k").foreign_keys
 
 
 def test_a_diagram_has_roots_round_and_edges_named() -> None:
-    assert mermaid(STAR.foreign_keys).split("\n") == [
+    assert mermaid(STAR.foreign_keys, {}).split("\n") == [
         "flowchart LR",
         '  n0("sale")',
         '  n1["t"]',
@@ -24,9 +24,9 @@ def test_a_diagram_has_roots_round_and_edges_named() -> None:
 
 
 def test_without_edges_nothing_is_said_and_every_reference_is_a_root() -> None:
-    assert list(described(NONE)) == []
-    assert mermaid(NONE).split("\n") == ["flowchart LR", '  n0("sale")', '  n1("t")']
-    assert facts(NONE)["branches"] == {"without": 2, "at_least": 2}
+    assert list(described(NONE, {})) == []
+    assert mermaid(NONE, {}).split("\n") == ["flowchart LR", '  n0("sale")', '  n1("t")']
+    assert facts(NONE, {})["branches"] == {"without": 2, "at_least": 2}
 
 
 @pytest.mark.parametrize(
@@ -39,16 +39,16 @@ def test_without_edges_nothing_is_said_and_every_reference_is_a_root() -> None:
     ],
 )
 def test_the_strategy_says_how_many_branches_there_are(strategy: Strategy, says: str) -> None:
-    *_, last = described(STAR.with_foreign_keys(strategy).foreign_keys)
+    *_, last = described(STAR.with_foreign_keys(strategy).foreign_keys, {})
     assert last[1].startswith(says)
 
 
 def test_a_violated_constraint_takes_its_edge_out() -> None:
     less = STAR.with_foreign_keys(Strategy.SPLIT, {full("sale.sale_t")}).foreign_keys
-    assert [left.strip() for left, _ in described(less)] == [
+    assert [left.strip() for left, _ in described(less, {})] == [
         "joins along foreign keys",
         "sale → u",
         "root sale",
         "split",
     ]
-    assert facts(less)["branches"] == {"without": 3, "at_least": 2}
+    assert facts(less, {})["branches"] == {"without": 3, "at_least": 2}

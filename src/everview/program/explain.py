@@ -75,7 +75,8 @@ def _lines(explanation: Explanation) -> Iterable[str]:
         yield from _reasons(definition.all_problems, explanation.sql)
     else:
         yield from _relations(program, definition)
-        for left, right in foreign_key_graph.described(program.compute.plan.foreign_keys):
+        along = program.compute.plan.foreign_keys
+        for left, right in foreign_key_graph.described(along, _labels(definition)):
             yield _aligned(left, right).rstrip()
         yield ""
         yield from _changes(program, _names(definition))
@@ -122,6 +123,13 @@ def _names(definition: Definition) -> dict[str, str]:
     plan = definition.plan
     strata = plan.layers.strata if plan else ()
     return {STATE: "stored", **{s.name: numbers[s.original] for s in strata}}
+
+
+def _labels(definition: Definition) -> dict[str, str]:
+    """What references to the strata of a view are called."""
+    names, plan = _names(definition), definition.plan
+    parts = (*(s.operator for s in plan.layers.strata), plan.layers.top) if plan else ()
+    return {s.ref: names[s.table] for part in parts for s in scans(part) if s.table in names}
 
 
 def _stored(program: Program) -> Iterable[str]:
@@ -275,7 +283,9 @@ def _facts(explanation: Explanation) -> dict[str, object]:
         "because": identity.because,
     }
     names = _names(definition)
-    facts["foreign_keys"] = foreign_key_graph.facts(program.compute.plan.foreign_keys)
+    facts["foreign_keys"] = foreign_key_graph.facts(
+        program.compute.plan.foreign_keys, _labels(definition)
+    )
     facts["relations"] = [text for text, _ in _listing(definition)]
     facts["measures"] = _measures(program)
     facts["changes"] = {

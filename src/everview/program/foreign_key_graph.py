@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from everview.algebra.printing import short_name
 from everview.analysis.foreign_keys import Edge
@@ -17,14 +17,18 @@ _SAYS = {
 }
 
 
-def described(foreign_keys: ForeignKeys) -> Iterator[tuple[str, str]]:
+Labels = Mapping[str, str]
+"""What references to inner operators are called; others are called by their names."""
+
+
+def described(foreign_keys: ForeignKeys, labels: Labels) -> Iterator[tuple[str, str]]:
     """A line for each join along a foreign key, with its reason, and what follows from them."""
     graph = foreign_keys.graph
     if not graph.edges:
         return
     yield "joins along foreign keys", ""
     for edge in graph.edges:
-        yield f"  {edge.source} → {edge.target}", f"because {_reason(edge)}"
+        yield f"  {_label(edge.source, labels)} → {edge.target}", f"because {_reason(edge)}"
     without, at_least = foreign_keys.branches
     if foreign_keys.strategy is Strategy.OFF:
         yield "  not used", f"{_branches(without)}, because foreign keys are switched off"
@@ -32,19 +36,19 @@ def described(foreign_keys: ForeignKeys) -> Iterator[tuple[str, str]]:
     for component in rooted_components(graph):
         if len(component.nodes) > 1:
             others = ", ".join(n for n in component.nodes if n != component.root)
-            yield f"  root {component.root}", f"reaches {others}: one branch"
+            yield f"  root {_label(component.root, labels)}", f"reaches {others}: one branch"
     counted = f"{_branches(at_least)} instead of {without} if all tables change"
     yield f"  {foreign_keys.strategy}", f"{counted}; {_SAYS[foreign_keys.strategy]}"
 
 
-def mermaid(foreign_keys: ForeignKeys) -> str:
+def mermaid(foreign_keys: ForeignKeys, labels: Labels) -> str:
     """The graph as a Mermaid flowchart: roots round, edges named by their foreign keys."""
     graph = foreign_keys.graph
     names = {node: f"n{number}" for number, node in enumerate(graph.nodes)}
     round_ones = set(roots(graph))
     lines = ["flowchart LR"]
     for node, name in names.items():
-        text = _quoted(node)
+        text = _quoted(_label(node, labels))
         lines.append(f"  {name}({text})" if node in round_ones else f"  {name}[{text}]")
     for edge in graph.edges:
         label = _quoted(_own_name(edge.foreign_key))
@@ -52,20 +56,34 @@ def mermaid(foreign_keys: ForeignKeys) -> str:
     return "\n".join(lines)
 
 
-def facts(foreign_keys: ForeignKeys) -> dict[str, object]:
+def facts(foreign_keys: ForeignKeys, labels: Labels) -> dict[str, object]:
     """The same for programs."""
     graph = foreign_keys.graph
     without, at_least = foreign_keys.branches
+    edges = [
+        {
+            "from": _label(e.source, labels),
+            "to": e.target,
+            "foreign_key": e.foreign_key,
+            "key": e.key,
+        }
+        for e in graph.edges
+    ]
+    components = [
+        {"root": _label(c.root, labels), "references": [_label(n, labels) for n in c.nodes]}
+        for c in rooted_components(graph)
+    ]
     return {
         "strategy": foreign_keys.strategy,
-        "edges": [
-            {"from": e.source, "to": e.target, "foreign_key": e.foreign_key, "key": e.key}
-            for e in graph.edges
-        ],
-        "components": [{"root": c.root, "references": c.nodes} for c in rooted_components(graph)],
+        "edges": edges,
+        "components": components,
         "branches": {"without": without, "at_least": at_least},
-        "mermaid": mermaid(foreign_keys),
+        "mermaid": mermaid(foreign_keys, labels),
     }
+
+
+def _label(node: str, labels: Labels) -> str:
+    return labels.get(node, node)
 
 
 def _reason(edge: Edge) -> str:
