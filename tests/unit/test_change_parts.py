@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everview.algebra.relations import State
-from everview.sql.change_parts import part_of, with_parts
+from everview.sql.change_parts import counted, part_of, with_parts
 
 
 def test_a_key_with_both_signs_is_updated() -> None:
@@ -27,3 +27,10 @@ def test_a_key_with_both_signs_is_updated() -> None:
 )
 def test_a_part_is_read_from_where_the_change_is_held(state: State, read: str) -> None:
     assert part_of("held", state) == read
+
+
+def test_several_queries_are_counted_by_one() -> None:
+    assert counted({"a": "SELECT 1", "it's": "SELECT 2"}) == (
+        "SELECT 'a' AS name, count(*) AS found\nFROM (SELECT 1) AS counted\nUNION ALL\n"
+        "SELECT 'it\\'s' AS name, count(*) AS found\nFROM (SELECT 2) AS counted"
+    )

@@ -10,6 +10,7 @@ import pytest
 from everview.algebra.relations import Union
 from everview.catalog.names import Name
 from everview.errors import Code, Problem, SqlError
+from everview.maintenance.foreign_keys import Strategy
 from everview.maintenance.identity import COUNT, IdentityKind
 from everview.program.column_names import column_names
 from everview.program.definition import Definition, read_definition, unions
@@ -47,6 +48,7 @@ QUERIES = (
     "SELECT t.a, y FROM t LEFT JOIN u ON t.k = u.k",
     "SELECT k, rank() OVER (PARTITION BY a ORDER BY b) AS r FROM t",
     "SELECT a FROM t EXCEPT ALL SELECT y FROM u",
+    "SELECT id, a, y FROM sale JOIN t ON of_t = t.k LEFT JOIN u ON of_u = u.k",
 )
 
 
@@ -91,6 +93,18 @@ def test_what_its_table_is_made_with_is_read_back() -> None:
     read = read_definition(written.to_json())
     assert read == written
     assert read.column_comments == (("k", 'the key; "quoted"'),)
+
+
+def test_what_is_made_of_foreign_keys_is_read_back() -> None:
+    written = replace(
+        define("SELECT id, a FROM sale JOIN t ON of_t = t.k"), foreign_keys=Strategy.OFF
+    )
+    read = read_definition(written.to_json())
+    assert read.foreign_keys is Strategy.OFF
+    assert read.plan and not read.plan.foreign_keys.at_u()
+    before = json.loads(written.to_json())
+    del before["foreign_keys"]
+    assert read_definition(json.dumps(before)).foreign_keys is Strategy.SPLIT
 
 
 def test_nothing_said_of_its_table_is_nothing_read_back() -> None:

@@ -25,6 +25,7 @@ from everview.catalog.constraints import to_sql
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 from everview.errors import Problem
+from everview.maintenance.foreign_keys import Strategy
 from everview.maintenance.identity import COUNT
 from everview.maintenance.plan import Plan, make_plan
 from everview.program.steps import Program, make_program
@@ -60,6 +61,8 @@ class Definition:
     column_comments: tuple[tuple[str, str], ...] = ()
     cluster_by: tuple[str, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()
+    foreign_keys: Strategy = Strategy.SPLIT
+    """What is made of joins along declared foreign keys."""
 
     @cached_property
     def reading(self) -> Reading:
@@ -84,7 +87,9 @@ class Definition:
         """How the view is maintained; None if it is recomputed in full each time."""
         if self.relation is None:
             return None
-        return make_plan(self.relation, self._tables, self.value_types)
+        return make_plan(
+            self.relation, self._tables, self.value_types, foreign_keys=self.foreign_keys
+        )
 
     @property
     def _tables(self) -> dict[str, Table]:
@@ -142,6 +147,7 @@ class Definition:
             "column_comments": self.column_comments,
             "cluster_by": self.cluster_by,
             "properties": self.properties,
+            "foreign_keys": self.foreign_keys,
         }
         return json.dumps(content, separators=(",", ":"), ensure_ascii=False)
 
@@ -180,6 +186,7 @@ def read_definition(text: str) -> Definition:
         column_comments=tuple((n, c) for n, c in content["column_comments"]),
         cluster_by=tuple(content["cluster_by"]),
         properties=tuple((k, v) for k, v in content["properties"]),
+        foreign_keys=Strategy(content.get("foreign_keys", Strategy.SPLIT)),
     )
 
 

@@ -1,11 +1,12 @@
-"""The SQL that tells the rows of a change apart by key, and that reads one part of it."""
+"""The SQL that tells the rows of a change apart by key, reads one part of it, and counts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from everview.algebra.relations import State
 from everview.sql.emit import SPARK, WEIGHT, Dialect
+from everview.sql.literals import string
 
 PART = "__ev_part"
 """The column that says to which part of a change a row belongs."""
@@ -38,3 +39,12 @@ def part_of(change: str, state: State, dialect: Dialect = SPARK) -> str:
     if state not in conditions:
         return change
     return f"(SELECT * FROM {change} WHERE {conditions[state]})"
+
+
+def counted(queries: Mapping[str, str]) -> str:
+    """One query for several: under each name the number of rows that its query finds."""
+    selects = (
+        f"SELECT {string(name)} AS name, count(*) AS found\nFROM ({sql}) AS counted"
+        for name, sql in queries.items()
+    )
+    return "\nUNION ALL\n".join(selects)
