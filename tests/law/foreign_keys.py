@@ -122,6 +122,9 @@ VIEWS = {
         "SELECT w_v, p.o_v, p.c_x FROM w FULL JOIN"
         " (SELECT o_v, o_c, c_x FROM o JOIN c ON o_c = c_id) p ON w_c = p.o_c"
     ),
+    "full join along": "SELECT o_id, o_v, c_id, c_x FROM o FULL JOIN c ON o_c = c_id",
+    "left join that keeps c": "SELECT c_id, c_x, o_v FROM c LEFT JOIN o ON o_c = c_id {where}",
+    "anti join that keeps c": "SELECT c_id, c_x FROM c ANTI JOIN o ON o_c = c_id",
     "a window's rows": (
         "SELECT q.place, c_x, n_x FROM (SELECT o_c, rank() OVER (PARTITION BY o_y ORDER BY o_v)"
         " AS place FROM o) q JOIN c ON q.o_c = c_id LEFT JOIN n ON c_n = n_id"

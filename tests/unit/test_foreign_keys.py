@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import pytest
 
+from everview.algebra.printing import formula
+from everview.algebra.relations import Broadcast, Filter, Relation, Scan
+from everview.algebra.scalars import Literal
+from everview.algebra.trees import nodes
 from everview.analysis.rooted_components import roots
 from everview.catalog.constraints import Constraint, ForeignKey, Unique
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
-from everview.maintenance.foreign_keys import Strategy
+from everview.maintenance.constraint_checks import CheckKind
+from everview.maintenance.foreign_keys import Parts, Strategy
 from everview.maintenance.plan import Plan, make_plan
 from everview.sql.binder import read_query
 from tests.law.schemas import make_table
-from tests.unit.given import full, unnumbered
+from tests.unit.given import full, lines, unnumbered
 
 
 def refers(name: str, columns: str, to: Table, target: str, *, rely: bool = True) -> ForeignKey:
@@ -259,3 +266,31 @@ def test_switched_off_nothing_is_told_apart_or_asked() -> None:
     off = plan("select v from fact join dim on f = k").with_foreign_keys(Strategy.OFF)
     assert off.foreign_keys.split_keys == {}
     assert off.checks(off.tables) == ()
+
+
+class TestHowABranchIsComputed:
+    """What is asked for of a table passes through U, and joins along keys stay small."""
+
+    PLAN = plan("select v, d.x, e.x as y from fact join dim d on f = d.k join dim e on g = e.k")
+    RANGES = MappingProxyType({(full("fact"), "f"): (Literal("1"), Literal("5"))})
+
+    def computed(self, *, small: bool = False) -> Relation:
+        (let,) = self.PLAN.when_changed(self.PLAN.tables, {full("dim"): Parts(updated=False)}).lets
+        assert formula(let.relation) == "Δfact ⋈ U(d) ⋈ U(e)"
+        return self.PLAN.computation(let, self.RANGES, small=small)
+
+    def test_the_range_of_the_change_reaches_the_table_and_not_what_was_removed(self) -> None:
+        filtered = [n for n in nodes(self.computed()) if isinstance(n, Filter)]
+        assert [(n.input, str(n.predicate)) for n in filtered] == [
+            (Scan(full("dim"), "d", ("k", "x")), "(d.k >= 1) AND (d.k <= 5)")
+        ]
+
+    def test_a_row_meets_one_row_of_u_so_what_is_joined_is_broadcast(self) -> None:
+        assert any(isinstance(n, Broadcast) for n in nodes(self.computed(small=True)))
+
+    def test_a_check_reads_tables_where_the_change_touches_them(self) -> None:
+        found = {(c.constraint, c.kind): c for c in self.PLAN.checks({full("fact")})}
+        check = found[full("fact.fact_f"), CheckKind.FOUND]
+        relation = self.PLAN.computation(check.rows, self.RANGES)
+        assert formula(relation) == "ins(fact) ▷ (δ(ins(fact)) ⋈ d)"
+        assert "d.k >= 1" in " ".join(lines(relation))
