@@ -43,6 +43,18 @@ def cases(draw: st.DrawFn, held: Held, refreshes: int) -> Case:
     return Case(view, data, tuple(history))
 
 
+@st.composite
+def late_cases(draw: st.DrawFn) -> Case:
+    """What belongs together comes in two batches: facts before their dimensions, or after."""
+    case = draw(cases(Held.ALL, refreshes=2))
+    history: list[Batch] = []
+    for batch in case.history:
+        first = {own: feed for own, feed in batch.feeds.items() if draw(st.booleans())}
+        rest = {own: feed for own, feed in batch.feeds.items() if own not in first}
+        history += [Batch(first), Batch(rest)]
+    return Case(case.view, case.data, tuple(history))
+
+
 def check(case: Case) -> Maintained:
     view = maintained(case.view, SCHEMA, case.data)
     for batch in case.history:
@@ -57,12 +69,18 @@ def test_every_strategy_gives_the_same_change(case: Case) -> None:
 
 
 @settings(_SETTINGS, max_examples=40)
-@given(cases(Held.KEYS, refreshes=3))
+@given(late_cases())
 def test_references_that_dangle_for_a_while_leave_the_view_right_at_every_step(case: Case) -> None:
     check(case)
 
 
-@settings(_SETTINGS, max_examples=30)
+@settings(_SETTINGS, max_examples=20)
+@given(cases(Held.KEYS, refreshes=3))
+def test_and_so_do_those_that_stay_so(case: Case) -> None:
+    check(case)
+
+
+@settings(_SETTINGS, max_examples=20)
 @given(cases(Held.NONE, refreshes=3))
 def test_and_so_do_keys_that_repeat(case: Case) -> None:
     check(case)
@@ -73,6 +91,13 @@ def test_and_so_do_keys_that_repeat(case: Case) -> None:
 @given(cases(Held.ALL, refreshes=2))
 def test_every_strategy_at_length(case: Case) -> None:
     assert not check(case).distrusted
+
+
+@pytest.mark.nightly
+@settings(_SETTINGS, max_examples=5_000)
+@given(late_cases())
+def test_late_rows_at_length(case: Case) -> None:
+    check(case)
 
 
 @pytest.mark.nightly
