@@ -62,25 +62,25 @@ def check(case: Case) -> Maintained:
     return view
 
 
-@settings(_SETTINGS, max_examples=100)
+@settings(_SETTINGS, max_examples=80)
 @given(cases(Held.ALL, refreshes=2))
 def test_every_strategy_gives_the_same_change(case: Case) -> None:
     assert not check(case).distrusted, "what holds is not found to be violated"
 
 
-@settings(_SETTINGS, max_examples=40)
+@settings(_SETTINGS, max_examples=60)
 @given(late_cases())
 def test_references_that_dangle_for_a_while_leave_the_view_right_at_every_step(case: Case) -> None:
     check(case)
 
 
-@settings(_SETTINGS, max_examples=20)
+@settings(_SETTINGS, max_examples=15)
 @given(cases(Held.KEYS, refreshes=3))
 def test_and_so_do_those_that_stay_so(case: Case) -> None:
     check(case)
 
 
-@settings(_SETTINGS, max_examples=20)
+@settings(_SETTINGS, max_examples=15)
 @given(cases(Held.NONE, refreshes=3))
 def test_and_so_do_keys_that_repeat(case: Case) -> None:
     check(case)
