@@ -201,6 +201,7 @@ def test_an_edge_names_the_constraints_it_relies_on() -> None:
     assert (edge.source_table, edge.columns) == (full("fact"), ("f",))
     assert (edge.target_table, edge.target_columns) == (full("dim"), ("k",))
     assert found.split_keys == {full("dim"): ("k",)}
+    assert found.relies_on == (full("dim.dim_key"), full("fact.fact_f"))
 
 
 @pytest.mark.parametrize("constraint", ["fact.fact_f", "dim.dim_key"])
@@ -265,6 +266,7 @@ def test_what_stands_at_u(strategy: Strategy, updated: tuple[str, ...], at_u: st
 def test_switched_off_nothing_is_told_apart_or_asked() -> None:
     off = plan("select v from fact join dim on f = k").with_foreign_keys(Strategy.OFF)
     assert off.foreign_keys.split_keys == {}
+    assert off.foreign_keys.relies_on == ()
     assert off.checks(off.tables) == ()
 
 

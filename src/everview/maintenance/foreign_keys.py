@@ -67,6 +67,12 @@ class ForeignKeys:
         return tuple(e for e in self.graph.edges if e.target in at_u)
 
     @property
+    def relies_on(self) -> tuple[str, ...]:
+        """The ids of the constraints that these edges rely on: keys, and foreign keys to them."""
+        ids = (id for edge in self.edges_used() for id in (edge.key, edge.foreign_key))
+        return tuple(dict.fromkeys(ids))
+
+    @property
     def split_keys(self) -> dict[str, tuple[str, ...]]:
         """For each table whose change is told apart the key by which it is."""
         if self.strategy is Strategy.OFF:

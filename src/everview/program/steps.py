@@ -88,7 +88,6 @@ def make_program(plan: Plan) -> Program:
     """The program that a plan stands for."""
     keys = plan.foreign_keys.split_keys
     reads = tuple(ReadChanges(t, plan.used_columns(t), keys.get(t, ())) for t in plan.tables)
-    relied = dict.fromkeys(check.constraint for check in plan.checks(plan.tables))
+    check = CheckConstraints(plan.foreign_keys.relies_on)
     apply = ApplyDelta(plan.columns, plan.identity)
-    check = CheckConstraints(tuple(relied))
     return Program(PinVersions(plan.tables), reads, check, ComputeDelta(plan), apply)
