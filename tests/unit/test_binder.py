@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everview.catalog.names import Name
-from everview.errors import Code
+from everview.errors import Code, SqlError
 from tests.unit.given import errors_of, lines, marked, read, relation
 
 
@@ -24,7 +24,7 @@ def outputs(text: str) -> list[str]:
             "select a from t where a > 1 and (b = 2 or b is null) and k <=> 3",
             [
                 "r0 := scan t",
-                "r1 := filter r0 where (t.a > 1) AND ((t.b = 2 or t.b is null)) AND (t.k <=> 3)",
+                "r1 := filter r0 where (t.a > 1) AND ((t.b = 2) OR (t.b IS NULL)) AND (t.k <=> 3)",
                 "r2 := project r1 to t.a",
             ],
         ),
@@ -219,7 +219,9 @@ def test_a_lambda_parameter_is_no_column_and_captures_no_reference() -> None:
         "born -- a note\n + interval 1 day",
         "named_struct('q', born).q",
         "trim(both 'x' from born)",
-        "not born is null or born <> born",
+        "born is not true",
+        "born like 'x!%%' escape '!'",
+        "not born like 'x%'",
     ],
 )
 def test_an_expression_is_kept_as_written_with_its_columns_known(expression: str) -> None:
@@ -227,6 +229,43 @@ def test_an_expression_is_kept_as_written_with_its_columns_known(expression: str
     assert lines(relation(f"select {expression} as v from people"))[-1] == (
         f"r1 := project r0 to {expected} as v"
     )
+
+
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [
+        ("a between 1 and b", "(t.a >= 1) AND (t.a <= t.b)"),
+        ("a not between 1 and b", "(t.a < 1) OR (t.a > t.b)"),
+        ("a in (1, -2)", "t.a IN (1, -2)"),
+        ("a not in (1, 2)", "t.a NOT IN (1, 2)"),
+        ("a in (1, b)", "t.a in (1, t.b)"),
+        ("a is null", "t.a IS NULL"),
+        ("not a is null", "t.a IS NOT NULL"),
+        ("not (a < 1 or b is null)", "(t.a >= 1) AND (t.b IS NOT NULL)"),
+        ("not (a < 1 and b = 2)", "(t.a >= 1) OR (t.b <> 2)"),
+        ("not (a <=> b)", "not (t.a <=> t.b)"),
+        ("not (a < 1 or abs(b) is true)", "not (t.a < 1 or abs(t.b) is true)"),
+        ("a + 3 < b - 2", "(t.a + 3) < (t.b - 2)"),
+        ("(a + 3) < b", "(t.a + 3) < t.b"),
+        ("a - b < 2", "(t.a - t.b) < 2"),
+        ("a like 'x%'", "t.a LIKE 'x%'"),
+        ("a not like 'x%'", "t.a not like 'x%'"),
+        ("a = 1 or (b = 2 or k = 3)", "(t.a = 1) OR (t.b = 2) OR (t.k = 3)"),
+        (
+            "a > date '2024-01-01' + interval '1' day",
+            "t.a > (date '2024-01-01' + interval '1' day)",
+        ),
+    ],
+)
+def test_the_forms_of_conditions_that_are_understood(written: str, read_as: str) -> None:
+    found = lines(relation(f"select k from t where {written}"))
+    assert found[1] == f"r1 := filter r0 where {read_as}"
+
+
+def test_an_unknown_column_under_not_is_said_once() -> None:
+    with pytest.raises(SqlError) as raised:
+        read("select k from t where not (x < 1)")
+    assert len(raised.value.problems) == 1
 
 
 def test_an_output_without_a_name_is_called_as_it_is_written() -> None:

@@ -38,7 +38,7 @@ def test_a_join_keeps_its_kind_and_any_condition(join: str, kind: str) -> None:
     assert lines(relation(text)) == [
         "r0 := scan t",
         "r1 := scan u",
-        f"r2 := {kind} join r0, r1 on (t.k = u.k) AND ((t.a > u.y or t.a is null))",
+        f"r2 := {kind} join r0, r1 on (t.k = u.k) AND ((t.a > u.y) OR (t.a IS NULL))",
         "r3 := project r2 to t.a",
     ]
 

@@ -64,7 +64,7 @@ def test_the_conditions_of_the_view_are_those_of_its_branch() -> None:
     text = "select t.a from t join u on t.k = u.k and t.a = u.y or t.b = 1"
     moved, lines = ordered(text, "u")
     assert moved == "Δu ⋈ t⁻"
-    assert "on t.k = u.k and t.a = u.y or t.b = 1" in lines[2]
+    assert "on ((t.k = u.k) AND (t.a = u.y)) OR (t.b = 1)" in lines[2]
 
 
 def test_a_relation_without_joins_stays_as_it_is() -> None:

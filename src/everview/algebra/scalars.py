@@ -1,8 +1,9 @@
 """Scalar expressions: what the engine must understand, and verbatim text for all the rest.
 
-Maintenance reasons about few forms (columns, literals, comparisons, AND). Every other
-expression is carried as the user wrote it, cut where its columns stand, so that no Spark
-function is out of reach and none changes its meaning on the way.
+Maintenance reasons about few forms (columns, literals, comparisons, AND, OR, lists, patterns,
+IS NULL, sums with a constant). Every other expression is carried as the user wrote it, cut
+where its columns stand, so that no Spark function is out of reach and none changes its meaning
+on the way.
 """
 
 from __future__ import annotations
@@ -66,6 +67,83 @@ class And:
 
 
 @dataclass(frozen=True)
+class Or:
+    """A disjunction of two or more conditions, none of which is itself an `Or`."""
+
+    operands: tuple[Scalar, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.operands) < 2 or any(isinstance(o, Or) for o in self.operands):
+            raise ValueError("Or needs two or more operands that are no Or; use disjunction()")
+
+    def __str__(self) -> str:
+        return " OR ".join(_operand(o) for o in self.operands)
+
+
+@dataclass(frozen=True)
+class IsNull:
+    """`operand IS NULL`, or `IS NOT NULL` if negated; never NULL itself."""
+
+    operand: Scalar
+    negated: bool = False
+
+    def __str__(self) -> str:
+        return f"{_operand(self.operand)} {self.sign}"
+
+    @property
+    def sign(self) -> str:
+        return "IS NOT NULL" if self.negated else "IS NULL"
+
+
+@dataclass(frozen=True)
+class In:
+    """`operand IN (…)` over constants, or `NOT IN`; the list has one type, so it stays a list."""
+
+    operand: Scalar
+    values: tuple[Literal, ...]
+    negated: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            raise ValueError("a list has a value")
+
+    def __str__(self) -> str:
+        return f"{_operand(self.operand)} {self.sign}"
+
+    @property
+    def sign(self) -> str:
+        values = ", ".join(v.text for v in self.values)
+        return f"NOT IN ({values})" if self.negated else f"IN ({values})"
+
+
+@dataclass(frozen=True)
+class Like:
+    """`operand LIKE 'pattern'`, without ESCAPE."""
+
+    operand: Scalar
+    pattern: Literal
+
+    def __str__(self) -> str:
+        return f"{_operand(self.operand)} LIKE {self.pattern}"
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """`left + right` or `left - right`, one of them a constant."""
+
+    op: str
+    left: Scalar
+    right: Scalar
+
+    def __post_init__(self) -> None:
+        if self.op not in ("+", "-"):
+            raise ValueError(f"not a sum or difference: {self.op}")
+
+    def __str__(self) -> str:
+        return f"{_operand(self.left)} {self.op} {_operand(self.right)}"
+
+
+@dataclass(frozen=True)
 class Verbatim:
     """Text the engine does not look into, with a scalar wherever a column stood."""
 
@@ -91,7 +169,19 @@ class AggregateCall:
         return aggregate_text(self, str)
 
 
-Scalar = ColumnRef | Literal | Compare | And | Verbatim | AggregateCall
+Scalar = (
+    ColumnRef
+    | Literal
+    | Compare
+    | And
+    | Or
+    | IsNull
+    | In
+    | Like
+    | Arithmetic
+    | Verbatim
+    | AggregateCall
+)
 
 TRUE, FALSE, NULL = Literal("TRUE"), Literal("FALSE"), Literal("NULL")
 ZERO, ONE = Literal("0"), Literal("1")
@@ -125,10 +215,12 @@ def children(scalar: Scalar) -> tuple[Scalar, ...]:
     match scalar:
         case ColumnRef() | Literal():
             return ()
-        case Compare(_, left, right):
+        case Compare(_, left, right) | Arithmetic(_, left, right):
             return (left, right)
-        case And(operands):
+        case And(operands) | Or(operands):
             return operands
+        case IsNull(operand) | In(operand) | Like(operand):
+            return (operand,)
         case Verbatim(parts):
             return tuple(p for p in parts if not isinstance(p, str))
         case AggregateCall(_, arguments, _, where):
@@ -156,8 +248,14 @@ def substitute(scalar: Scalar, value: Callable[[Column], Scalar]) -> Scalar:
             return scalar
         case Compare(op, left, right):
             return Compare(op, substitute(left, value), substitute(right, value))
+        case Arithmetic(op, left, right):
+            return Arithmetic(op, substitute(left, value), substitute(right, value))
         case And(operands):
             return conjunction(*(substitute(o, value) for o in operands))
+        case Or(operands):
+            return disjunction(*(substitute(o, value) for o in operands))
+        case IsNull(operand) | In(operand) | Like(operand):
+            return replace(scalar, operand=substitute(operand, value))
         case Verbatim(parts):
             return Verbatim(tuple(p if isinstance(p, str) else substitute(p, value) for p in parts))
         case AggregateCall(_, arguments, _, where):
@@ -180,6 +278,41 @@ def conjunction(*scalars: Scalar) -> Scalar:
     return flat[0] if flat else TRUE
 
 
+def disjuncts(scalar: Scalar) -> tuple[Scalar, ...]:
+    """The conditions a condition is the OR of; none for FALSE."""
+    if isinstance(scalar, Or):
+        return scalar.operands
+    return () if scalar == FALSE else (scalar,)
+
+
+def disjunction(*scalars: Scalar) -> Scalar:
+    """The OR of any number of conditions, each once, in order; FALSE for none."""
+    flat = tuple(dict.fromkeys(d for s in scalars for d in disjuncts(s)))
+    if len(flat) > 1:
+        return Or(flat)
+    return flat[0] if flat else FALSE
+
+
+def negation(scalar: Scalar) -> Scalar | None:
+    """NOT of a condition in the same forms, NULL where it is NULL; None for other forms.
+
+    NOT (a < b) is a >= b, NOT (p AND q) is NOT p OR NOT q: both sides are NULL together.
+    """
+    match scalar:
+        case Compare(op, left, right) if op in _OPPOSITE:
+            return Compare(_OPPOSITE[op], left, right)
+        case IsNull() | In():
+            return replace(scalar, negated=not scalar.negated)
+        case And(operands) | Or(operands):
+            turned = [n for o in operands if (n := negation(o)) is not None]
+            join = disjunction if isinstance(scalar, And) else conjunction
+            return join(*turned) if len(turned) == len(operands) else None
+    return None
+
+
+_OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
 def agreement(pairs: Iterable[tuple[Column, Column]]) -> Scalar:
     """The condition that two rows agree on pairs of columns, NULLs being equal."""
     return conjunction(*(Compare("<=>", ColumnRef(a), ColumnRef(b)) for a, b in pairs))
@@ -187,7 +320,7 @@ def agreement(pairs: Iterable[tuple[Column, Column]]) -> Scalar:
 
 def is_present(scalar: Scalar) -> Scalar:
     """The condition that a value is not NULL."""
-    return Verbatim((scalar, " IS NOT NULL"))
+    return IsNull(scalar, negated=True)
 
 
 def the_column(scalar: Scalar) -> Column:

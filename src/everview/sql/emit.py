@@ -35,9 +35,14 @@ from everview.algebra.scalars import (
     TRUE,
     AggregateCall,
     And,
+    Arithmetic,
     ColumnRef,
     Compare,
+    In,
+    IsNull,
+    Like,
     Literal,
+    Or,
     Scalar,
     Verbatim,
     aggregate_text,
@@ -115,8 +120,16 @@ def emit_scalar(scalar: Scalar, dialect: Dialect = SPARK) -> str:
         case Compare(op, left, right):
             sign = dialect.null_safe_equal if op == "<=>" else op
             return f"{_operand(left, dialect)} {sign} {_operand(right, dialect)}"
+        case Arithmetic(op, left, right):
+            return f"{_operand(left, dialect)} {op} {_operand(right, dialect)}"
         case And(operands):
             return " AND ".join(_operand(o, dialect) for o in operands)
+        case Or(operands):
+            return " OR ".join(_operand(o, dialect) for o in operands)
+        case IsNull(operand) | In(operand):
+            return f"{_operand(operand, dialect)} {scalar.sign}"
+        case Like(operand, pattern):
+            return f"{_operand(operand, dialect)} LIKE {pattern.text}"
         case Verbatim(parts):
             return "".join(p if isinstance(p, str) else _operand(p, dialect) for p in parts)
         case AggregateCall():

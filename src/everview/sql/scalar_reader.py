@@ -10,11 +10,17 @@ from sqlglot import exp
 
 from everview.algebra.scalars import (
     TRUE,
+    Arithmetic,
     Compare,
+    In,
+    IsNull,
+    Like,
     Literal,
     Scalar,
     Verbatim,
     conjunction,
+    disjunction,
+    negation,
 )
 from everview.errors import Code, Problem, Span
 from everview.sql.aggregate_functions import AGGREGATES
@@ -31,6 +37,8 @@ _COMPARISONS: dict[type[exp.Expr], str] = {
     exp.GTE: ">=",
     exp.NullSafeEQ: "<=>",
 }
+_OF_BETWEEN = ("this", "low", "high")
+_SUMS: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-"}
 _TYPED_LITERAL = re.compile(r"(?i)(date|timestamp|timestamp_ntz|timestamp_ltz)\s*'[^']*'")
 _INNER_QUERY = (exp.Query, exp.Subquery)
 # what sqlglot does not know to make several rows
@@ -103,14 +111,71 @@ class ScalarReader:
             return inner if not isinstance(inner, Verbatim) else self._verbatim(node, span, names)
         if isinstance(node, exp.And):
             return conjunction(self._scalar(node.this, names), self._scalar(node.expression, names))
+        if isinstance(node, exp.Or):
+            return disjunction(self._scalar(node.this, names), self._scalar(node.expression, names))
         op = _COMPARISONS.get(type(node))
         if op and span_of(node.this) and span_of(node.expression):
-            left = self._scalar(node.this, names)
-            return Compare(op, left, self._scalar(node.expression, names))
-        text = self.text[span.start : span.end]
-        if _is_constant(node) or _TYPED_LITERAL.fullmatch(text):
-            return Literal(text)
-        return self._verbatim(node, span, names)
+            left = self._compared(node.this, names)
+            return Compare(op, left, self._compared(node.expression, names))
+        found = self._literal(node) or self._predicate(node, names)
+        return found or self._verbatim(node, span, names)
+
+    def _literal(self, node: exp.Expr) -> Literal | None:
+        span = span_of(node)
+        text = self.text[span.start : span.end] if span else ""
+        return Literal(text) if _is_constant(node) or _TYPED_LITERAL.fullmatch(text) else None
+
+    def _predicate(self, node: exp.Expr, names: Names) -> Scalar | None:
+        """BETWEEN, IN over constants, LIKE a constant, IS NULL, and NOT of what has an opposite."""
+        match node:
+            case exp.Between() if not node.args.get("symmetric"):
+                value, low, high = (self._compared(node.args[a], names) for a in _OF_BETWEEN)
+                return conjunction(Compare(">=", value, low), Compare("<=", value, high))
+            case exp.In() if self._constants(node):
+                return In(self._scalar(node.this, names), self._constants(node))
+            case exp.Like(expression=exp.Literal() as pattern) if not node.args.get("negate"):
+                text = self._literal(pattern)
+                return Like(self._scalar(node.this, names), text) if text else None
+            case exp.Is(expression=exp.Null()):
+                return IsNull(self._scalar(node.this, names))
+            case exp.Not() if self._has_opposite(node.this):
+                return negation(self._scalar(node.this, names))
+        return None
+
+    def _constants(self, node: exp.In) -> tuple[Literal, ...]:
+        """The values of a list; none if one of them is no constant."""
+        values = [self._literal(e) for e in node.expressions]
+        known = tuple(v for v in values if v is not None)
+        return known if len(known) == len(values) else ()
+
+    def _has_opposite(self, node: exp.Expr) -> bool:
+        match node:
+            case exp.Paren():
+                return self._has_opposite(node.this)
+            case exp.And() | exp.Or():
+                return self._has_opposite(node.this) and self._has_opposite(node.expression)
+            case exp.In():
+                return bool(self._constants(node))
+            case exp.Is():
+                return isinstance(node.expression, exp.Null)
+            case exp.Between():
+                return not node.args.get("symmetric")
+        known = not isinstance(node, exp.NullSafeEQ) and type(node) in _COMPARISONS
+        return known and bool(span_of(node.this) and span_of(node.expression))
+
+    def _compared(self, node: exp.Expr, names: Names) -> Scalar:
+        """One side of a comparison, where a sum with a constant is understood."""
+        op = _SUMS.get(type(node))
+        span = span_of(node)
+        if isinstance(node, exp.Paren) and type(node.this) in _SUMS:
+            return self._compared(node.this, names)
+        if isinstance(node, exp.Interval) and span:
+            return Literal(self.text[span.start : span.end])
+        is_sum = _is_constant_term(node.this) or _is_constant_term(node.expression) if op else False
+        if op is None or not is_sum or names.part(node) is not None:
+            return self._scalar(node, names)
+        left = self._compared(node.this, names)
+        return Arithmetic(op, left, self._compared(node.expression, names))
 
     def _verbatim(self, node: exp.Expr, span: Span, names: Names) -> Scalar:
         parts = self.cut(span, (node,), names)
@@ -185,6 +250,13 @@ def _operator_in_expression(node: exp.Expr) -> str:
 def _is_constant(node: exp.Expr) -> bool:
     plain = node.this if isinstance(node, exp.Neg) else node
     return isinstance(plain, exp.Literal | exp.Boolean | exp.Null)
+
+
+def _is_constant_term(node: exp.Expr) -> bool:
+    """Whether a sum with this stays a value and a constant: a number, a date or an interval."""
+    of_interval = isinstance(node, exp.Interval) and isinstance(node.this, exp.Literal)
+    is_number = isinstance(node, exp.Literal) and not node.is_string
+    return is_number or (of_interval and isinstance(node.args.get("unit"), exp.Var))
 
 
 def _part_span(identifier: exp.Expr) -> Span:
