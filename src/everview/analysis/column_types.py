@@ -6,17 +6,19 @@ of '9' and '10' is not that of 9 and 10.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import Aggregate, Output, Project, Relation, Scan, Union
-from everview.algebra.scalars import AggregateCall, ColumnRef, Literal
+from everview.algebra.scalars import AggregateCall, ColumnRef, Literal, Verbatim
 from everview.algebra.trees import inputs_of
 from everview.analysis.strata import Layers
 from everview.catalog.tables import Table
 
 Tables = Mapping[str, Table]
 Types = Mapping[Column, str]
+_CAST = re.compile(r" AS ([a-z_]+(?:\(\d+(?:,\d+)?\))?)\)")
 
 
 def have_one_type(types: Types, one: Column, other: Column) -> bool:
@@ -49,6 +51,8 @@ def types_in(relation: Relation, known: Tables) -> dict[Column, str]:
                 types[output.column] = types[column]
             case AggregateCall("count"):
                 types[output.column] = "bigint"
+            case Verbatim(("CAST(", ColumnRef(), str(to))) if _CAST.fullmatch(to):
+                types[output.column] = to.removeprefix(" AS ").removesuffix(")")
             case Literal(text) if text.isdigit() and len(text) < 10:
                 types[output.column] = "int"
     return types
