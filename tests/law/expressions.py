@@ -49,9 +49,38 @@ def values(draw: st.DrawFn, columns: Sequence[Named], type: str, depth: int = 1)
 
 
 @st.composite
+def atoms(draw: st.DrawFn, columns: Sequence[Named]) -> str:
+    """A condition that the analysis of relevance understands, on columns and constants."""
+    named = draw(st.sampled_from(columns))
+    fitting = [c.text for c in columns if c.type == named.type]
+    other = draw(st.sampled_from(fitting))
+    one, two = (draw(st.sampled_from(LITERALS[named.type])) for _ in range(2))
+    op = draw(st.sampled_from(("=", "<", "<=", ">", ">=", "<>")))
+    shapes = [
+        f"{named.text} {op} {one}",
+        f"{named.text} {op} {one}",
+        f"{named.text} {op} {other}",
+        f"{named.text} BETWEEN {one} AND {two}",
+        f"{named.text} NOT BETWEEN {one} AND {two}",
+        f"{named.text} IN ({one}, {two})",
+        f"{named.text} NOT IN ({one}, {two})",
+        f"{named.text} IS NULL",
+        f"NOT {named.text} {op} {other}",
+    ]
+    if named.type == "int":
+        shapes += [f"{named.text} + 1 {op} {other}", f"{named.text} - 1 {op} {other} + 2"]
+    else:
+        shapes += [f"{named.text} LIKE 'x%'", f"{named.text} LIKE '%y'"]
+    return draw(st.sampled_from(shapes))
+
+
+@st.composite
 def conditions(draw: st.DrawFn, columns: Sequence[Named], depth: int = 1) -> str:
     """A condition the engine may or may not look into."""
     type = draw(st.sampled_from(sorted({c.type for c in columns}) or ["int"]))
+    if columns and draw(st.booleans()):
+        one, other = draw(atoms(columns)), draw(atoms(columns))
+        return draw(st.sampled_from((one, one, f"({one} OR {other})", f"NOT ({one} OR {other})")))
     if depth and draw(st.integers(0, 3)) == 0:
         left, right = (draw(conditions(columns, depth - 1)) for _ in range(2))
         return draw(st.sampled_from((f"({left} OR {right})", f"NOT ({left} AND {right})")))

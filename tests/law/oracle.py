@@ -29,7 +29,7 @@ from everview.maintenance.lets import Let
 from everview.maintenance.plan import Plan, make_plan
 from everview.sql.binder import read_query
 from everview.sql.change_parts import PART, REMOVED, UPDATED, part_of, with_parts
-from everview.sql.emit import DUCKDB, WEIGHT, emit
+from everview.sql.emit import DUCKDB, WEIGHT, emit, emit_scalar
 from tests.law.batches import Batch, netted
 from tests.law.schemas import Bag, Data, Row
 
@@ -116,7 +116,9 @@ class Maintained:
     def __post_init__(self) -> None:
         reading = read_query(self.text, self._find)
         assert reading.relation is not None, [p.detail for p in reading.problems]
-        self.plan: Plan = make_plan(reading.relation, {str(t.name): t for t in reading.tables})
+        tables = {str(t.name): t for t in reading.tables}
+        self.plan: Plan = make_plan(reading.relation, tables)
+        self.without_relevance: Plan = make_plan(reading.relation, tables, use_relevance=False)
         self.load()
         self.stored = evaluate(self.plan.relation)
         self._store()
@@ -135,8 +137,7 @@ class Maintained:
         """Apply a batch to the tables and its ΔV to the view; the law must hold. Gives ΔV."""
         self.data, self.read = batch.applied_to(self.data), set()
         self.load()
-        changes = self.capture(batch)
-        change = self._delta(changes) if changes else Counter()
+        change = self._delta(self.capture(batch))
         self.stored = add(self.stored, change)
         self._store()
         assert self.stored == evaluate(self.plan.relation), "V(D ⊎ ΔD) = V(D) ⊎ ΔV"
@@ -151,13 +152,19 @@ class Maintained:
             change = netted(batch.feeds.get(own, ()), table, used) if used else Counter()
             if change:
                 changes[str(table.name)] = change
+        self._hold_changes(changes)
+        return changes
+
+    def _hold_changes(self, changes: dict[str, Bag]) -> None:
+        for table in self.schema:
+            own, change = table.name.last, changes.get(str(table.name))
+            database().execute(f'DROP TABLE IF EXISTS "change_{own}"')
+            if change:
                 types = {f.name: f.type for f in table.fields}
+                used = self.plan.used_columns(str(table.name))
                 columns = [(n, types[n]) for n in used] + [(WEIGHT, "int")]
                 fill(f"change_{own}", columns, [(*row, w) for row, w in change.items()])
                 self._tell_parts(str(table.name), own)
-            else:
-                database().execute(f'DROP TABLE IF EXISTS "change_{own}"')
-        return changes
 
     def _tell_parts(self, table: str, own: str) -> None:
         """Mark the rows of a held change by the key by which joins refer to their table."""
@@ -174,20 +181,45 @@ class Maintained:
             found[table] = Parts(UPDATED in marks, REMOVED in marks)
         return found
 
+    def _relevant(self, changes: dict[str, Bag]) -> dict[str, Bag]:
+        """The changes without the rows that cannot matter; a table without others has none.
+
+        Those of a table that joins refer to by key stay whole: its keys are checked in them.
+        """
+        found = {}
+        for name, change in changes.items():
+            own = own_name(name)
+            if name in self.plan.foreign_keys.split_keys:
+                found[name] = change
+                continue
+            predicate = emit_scalar(self.plan.relevant_change(name, own), DUCKDB)
+            columns = ", ".join(f'"{n}"' for n in (*self.plan.used_columns(name), WEIGHT))
+            rows = fetch(f'SELECT {columns} FROM "change_{own}" AS "{own}" WHERE {predicate}')
+            kept: Bag = Counter({row[:-1]: row[-1] for row in rows})  # type: ignore[dict-item]
+            if kept:
+                found[name] = kept
+        return found
+
     def _delta(self, changes: dict[str, Bag]) -> Bag:
-        """ΔV by its bags in order; without ranges, broadcasts and foreign keys it is the same."""
-        parts, ranges = self.parts(changes), self._ranges(changes)
+        """ΔV by its bags in order; the same without each of the optimisations."""
+        parts = self.parts(changes)
         plan = self.plan.with_foreign_keys(Strategy.SPLIT, self.distrusted)
-        self.distrusted |= violated(plan, plan.checks(changes, parts), ranges)
+        self.distrusted |= violated(plan, plan.checks(changes, parts), self._ranges(changes))
         plan = self.plan.with_foreign_keys(Strategy.SPLIT, self.distrusted)
-        change = self._compute(plan, changes, parts, ranges)
-        without = self._compute(plan, changes, parts, {})
-        assert without == change, "key ranges must not change ΔV"
-        read = frozenset(self.read)
+        whole = self._compute(plan, changes, parts, {})
+        if not self.plan.groups:  # a group that is hidden for its key is not stored at all
+            without = self.without_relevance.with_foreign_keys(Strategy.OFF)
+            same = self._compute(without, changes, parts, {})
+            assert same == whole, "relevance must not change ΔV"
+        relevant = self._relevant(changes)
+        self._hold_changes(relevant)
+        ranges = self._ranges(relevant)
         for strategy in set(Strategy) - {Strategy.SPLIT} if plan.foreign_keys.at_u() else ():
-            found = self._compute(plan.with_foreign_keys(strategy), changes, parts, ranges)
-            assert found == change, f"{strategy} must give the same ΔV"
-        self.read = set(read)
+            found = self._compute(plan.with_foreign_keys(strategy), relevant, parts, ranges)
+            assert found == whole, f"{strategy} must give the same ΔV"
+        self.read = set()
+        change = self._compute(plan, relevant, parts, ranges)
+        assert change == whole, "a row was dropped that matters, or key ranges changed ΔV"
         return change
 
     def _compute(

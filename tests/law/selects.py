@@ -32,7 +32,7 @@ def select_types(from_: From) -> st.SearchStrategy[list[str]]:
 
 @st.composite
 def wheres(draw: st.DrawFn, from_: From) -> str:
-    filtered = draw(st.sampled_from((False, False, False, True)))
+    filtered = draw(st.sampled_from((False, False, True)))
     return f" WHERE {draw(conjunctions(from_.columns))}" if filtered else ""
 
 

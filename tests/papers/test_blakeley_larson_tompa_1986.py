@@ -1,4 +1,7 @@
-"""Blakeley, Larson and Tompa 1986, section 5: differential updates with multiplicity counters.
+"""Blakeley, Larson and Tompa 1986.
+
+Section 4: relevant and irrelevant updates. Section 5: differential updates with multiplicity
+counters.
 
 Their counter 𝒩 is our weight; their tags insert, delete and old are our signs and states.
 """
@@ -9,11 +12,127 @@ from collections import Counter
 
 import pytest
 
+from everview.algebra.columns import Column
 from everview.algebra.printing import formula
+from everview.algebra.relations import Filter
+from everview.algebra.scalars import ColumnRef, Compare, Scalar, conjunction
+from everview.algebra.trees import nodes
+from everview.analysis.relevance.cases import cases_of
+from everview.analysis.relevance.facts import facts_of
+from everview.analysis.relevance.terms import Constant, Typed
+from everview.analysis.relevance.tuples import (
+    are_relevant,
+    is_relevant,
+    is_satisfiable,
+    relevant,
+)
 from everview.maintenance.identity import IdentityKind
 from tests.law.batches import Batch, Feed
 from tests.law.oracle import Maintained, maintained
 from tests.law.schemas import Bag, Row, make_table
+
+
+class TestExample41:
+    """v = π_{A,D}(σ_{A<10 ∧ C>5 ∧ B=C}(r × s))."""
+
+    VIEW = "SELECT a, d FROM r CROSS JOIN s WHERE a < 10 AND c > 5 AND b = c"
+    R = make_table("r", {"a": "int", "b": "int"})
+    S = make_table("s", {"c": "int", "d": "int"})
+    A, B, C, D = Column("r", "a"), Column("r", "b"), Column("s", "c"), Column("s", "d")
+    TYPED = Typed(dict.fromkeys((A, B, C, D), "int"))
+
+    @pytest.fixture
+    def view(self) -> Maintained:
+        data = {"r": [(1, 2), (5, 10), (12, 15)], "s": [(2, 10), (10, 20)]}
+        return maintained(self.VIEW, (self.R, self.S), data)
+
+    @pytest.fixture
+    def condition(self, view: Maintained) -> Scalar:
+        block = view.without_relevance.layers.top
+        return conjunction(*(n.predicate for n in nodes(block) if isinstance(n, Filter)))
+
+    def test_the_view_has_one_tuple(self, view: Maintained) -> None:
+        assert view.stored == Counter({(5, 20): 1})
+
+    def test_9_10_is_relevant(self, condition: Scalar) -> None:
+        """C(9, 10, C) = (9 < 10) ∧ (C > 5) ∧ (10 = C) is satisfiable."""
+        assert is_relevant(condition, {self.A: 9, self.B: 10}, self.TYPED)
+
+    def test_11_10_is_not(self, condition: Scalar) -> None:
+        """C(11, 10, C) = (11 < 10) ∧ … is unsatisfiable regardless of the database state."""
+        assert not is_relevant(condition, {self.A: 11, self.B: 10}, self.TYPED)
+
+    def test_algorithm_4_1_gives_the_relevant_tuples(self, condition: Scalar) -> None:
+        inserted = [{self.A: a, self.B: b} for a, b in ((9, 10), (11, 10), (9, 5), (0, 6))]
+        assert relevant(condition, inserted, self.TYPED) == [inserted[0], inserted[3]]
+
+    def test_a_null_is_not_relevant(self, condition: Scalar) -> None:
+        assert not is_relevant(condition, {self.A: 1, self.B: None}, self.TYPED)
+
+    def test_definition_4_2_variant_and_invariant_formulae(self, condition: Scalar) -> None:
+        """For tuples of s, A < 10 is invariant, B = C is variant and C > 5 evaluable."""
+        assert is_relevant(condition, {self.C: 6, self.D: 0}, self.TYPED)
+        assert not is_relevant(condition, {self.C: 5, self.D: 0}, self.TYPED)
+
+    def test_theorem_4_2_two_tuples_that_do_not_join(self, condition: Scalar) -> None:
+        """Each alone is relevant; together they are not, for 10 ≠ 20."""
+        of_r, of_s = {self.A: 9, self.B: 10}, {self.C: 20, self.D: 0}
+        assert is_relevant(condition, of_r, self.TYPED)
+        assert is_relevant(condition, of_s, self.TYPED)
+        assert not are_relevant(condition, (of_r, of_s), self.TYPED)
+        assert are_relevant(condition, (of_r, {self.C: 10, self.D: 0}), self.TYPED)
+
+    def test_the_graph_has_the_edges_of_the_normalized_condition(self, condition: Scalar) -> None:
+        """A ≤ 9, C ≥ 6, B ≤ C + 0 and B ≥ C + 0; the node 0 stands for constants."""
+        (case,) = cases_of([condition]).cases
+        zero = Constant("number")
+        assert {(e.low, e.high, e.weight[0]) for e in facts_of(case, self.TYPED).given} == {
+            (self.A, zero, 9),
+            (zero, self.C, -6),
+            (self.B, self.C, 0),
+            (self.C, self.B, 0),
+        }
+
+    def test_a_negative_cycle_is_unsatisfiable(self, condition: Scalar) -> None:
+        """With B < C the cycle B → C → B has the weight −1."""
+        less = Compare("<", ColumnRef(self.B), ColumnRef(self.C))
+        assert is_satisfiable([condition], self.TYPED)
+        assert not is_satisfiable([condition, less], self.TYPED)
+
+    def test_the_predicate_of_r_is_minimal(self, view: Maintained) -> None:
+        """A ≤ 9 and B ≥ 6; A ≤ B + 3, which follows, is not said."""
+        found = view.plan.relevance.predicates
+        assert str(found["r"].condition) == "(r.a < 10) AND (r.b >= 6)"
+        assert str(found["s"].condition) == "s.c > 5"
+
+    def test_irrelevant_tuples_are_dropped_before_anything_is_joined(
+        self, view: Maintained
+    ) -> None:
+        assert view.refresh(Batch({"r": insert((11, 10), (9, 5))})) == Counter()
+        assert not view.read, "no table is read"
+        assert view.refresh(Batch({"r": insert((11, 10), (9, 10))})) == Counter({(9, 20): 1})
+
+
+@pytest.mark.parametrize(
+    ("condition", "satisfiable"),
+    [
+        ("a < 10 AND a > 8", True),
+        ("a < 10 AND a > 9", False),  # over the integers
+        ("a <= b AND b <= c AND c <= a", True),
+        ("a <= b AND b < c AND c <= a", False),
+        ("a < b + 2 AND b < a", True),
+        ("a < b + 1 AND b < a", False),
+        ("a = b + 1 AND b = a - 1", True),
+        ("a = b + 1 AND b = a + 1", False),
+        ("a > 5 AND a < 3 OR a = 4", True),  # C₁ ∨ C₂: if one is
+        ("a > 5 AND a < 3 OR a < b AND b < a", False),
+    ],
+)
+def test_satisfiability_by_negative_cycles(condition: str, satisfiable: bool) -> None:
+    table = make_table("r", {"a": "int", "b": "int", "c": "int"})
+    view = maintained(f"SELECT a FROM r WHERE {condition}", (table,), {"r": [(1, 1, 1)]})
+    assert view.plan.relevance.is_empty_for_ever is not satisfiable
+
 
 R = make_table("r", {"a": "int", "b": "int"})
 S = make_table("s", {"b": "int", "c": "int"})

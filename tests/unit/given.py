@@ -65,12 +65,13 @@ def relation(text: str) -> Relation:
     return found
 
 
-def plan(text: str, *, tables: dict[str, Table] | None = None) -> Plan:
+def plan(text: str, *, tables: dict[str, Table] | None = None, use_relevance: bool = True) -> Plan:
     """The plan of a view, with other declarations for some of its tables if given."""
     known = {**TABLES, **(tables or {})}
     reading = read_query(text, lambda name: known.get(name.last.lower()))
     assert reading.relation is not None
-    return make_plan(reading.relation, {str(t.name): t for t in reading.tables})
+    named = {str(t.name): t for t in reading.tables}
+    return make_plan(reading.relation, named, use_relevance=use_relevance)
 
 
 def lines(relation: Relation) -> list[str]:

@@ -20,13 +20,18 @@ def between(table: str, column: str, low: int = 1, high: int = 9) -> Ranges:
     return {(full(table), column): (Literal(str(low)), Literal(str(high)))}
 
 
+def bare_plan(text: str, tables: dict[str, Table] | None = None) -> Plan:
+    """A plan whose scans have no other conditions than those that are asked for."""
+    return plan(text, tables=tables, use_relevance=False)
+
+
 def conditions(relation: Relation) -> list[str]:
     return [line.partition(" where ")[2] for line in lines(relation) if " where " in line]
 
 
 def filters(text: str, changed: str, ranges: Ranges, **tables: Table) -> list[str]:
     """The conditions that ranges add to what is computed when one table changes."""
-    found = plan(text, tables=tables)
+    found = bare_plan(text, tables)
     added = []
     for let in found.when_changed({full(changed)}).lets:
         without = conditions(found.computation(let))
@@ -125,7 +130,7 @@ def test_the_range_of_another_table_is_not_used() -> None:
 
 
 def test_each_changed_table_has_its_own_ranges() -> None:
-    found = plan("select t.a, y from t join u on t.k = u.k")
+    found = bare_plan("select t.a, y from t join u on t.k = u.k")
     ranges = {**between("t", "k", 1, 2), **between("u", "k", 3, 4)}
     (let,) = found.when_changed([full("t"), full("u")]).lets
     assert conditions(found.computation(let, ranges)) == [
@@ -135,7 +140,7 @@ def test_each_changed_table_has_its_own_ranges() -> None:
 
 
 def test_the_ranges_of_what_is_held_are_used_like_those_of_changes() -> None:
-    found = plan("select a, median(b) as m from t group by a")
+    found = bare_plan("select a, median(b) as m from t group by a")
     _, _, anew, new = found.derivation.lets
     held = {("d1", "a"): (Literal("1"), Literal("2"))}
     assert conditions(found.computation(anew, held)) == ["(t.a >= 1) AND (t.a <= 2)"]
@@ -148,7 +153,7 @@ def test_the_ranges_of_what_is_held_are_used_like_those_of_changes() -> None:
 
 def test_the_side_that_is_padded_is_bounded_by_the_other() -> None:
     text = "select t.a, y from t left join u on t.a = u.k"
-    found = plan(text)
+    found = bare_plan(text)
     bag = found.when_changed({full("t")}).lets[-2]
     held = {("d1", "a"): (Literal("1"), Literal("2"))}
     assert conditions(found.computation(bag, held)) == ["(u.k >= 1) AND (u.k <= 2)"]
@@ -156,7 +161,11 @@ def test_the_side_that_is_padded_is_bounded_by_the_other() -> None:
 
 def join(kind: str) -> Relation:
     """p ∘ q where a small relation asks for keys of either side."""
-    return plan(f"select p.a, q.b from t p {kind} join t q on p.k = q.k").layers.strata[0].operator
+    return (
+        bare_plan(f"select p.a, q.b from t p {kind} join t q on p.k = q.k")
+        .layers.strata[0]
+        .operator
+    )
 
 
 def asked(kind: str, column: str) -> list[str]:
@@ -193,7 +202,9 @@ def test_what_is_asked_of_an_outer_join_is_asked_of_the_side_it_keeps(
 
 @pytest.mark.parametrize("kind", ["semi", "anti"])
 def test_what_is_asked_of_a_semi_or_anti_join_is_asked_of_both_sides(kind: str) -> None:
-    operator = plan(f"select p.a from t p {kind} join t q on p.k = q.k").layers.strata[0].operator
+    operator = (
+        bare_plan(f"select p.a from t p {kind} join t q on p.k = q.k").layers.strata[0].operator
+    )
     assert isinstance(operator, Join)
     small = Scan("small", "small", ("x",), State.HELD)
     on = Compare("=", ColumnRef(operator.columns[0]), ColumnRef(small.columns[0]))
@@ -227,7 +238,7 @@ GROUPED = "select t.b, n from t join (select a, c, count(*) as n from bag group 
 
 
 def test_a_stratum_is_computed_at_the_keys_that_are_asked_for() -> None:
-    assert computed(plan(GROUPED.format("t.a = g.a")), "t")[:7] == [
+    assert computed(bare_plan(GROUPED.format("t.a = g.a")), "t")[:7] == [
         "r0 := scan t (delta)",
         "r1 := distinct r0 by t.a as k0",
         "r2 := scan bag",
@@ -239,13 +250,13 @@ def test_a_stratum_is_computed_at_the_keys_that_are_asked_for() -> None:
 
 
 def test_all_columns_that_one_relation_asks_for_are_keys_together() -> None:
-    found = computed(plan(GROUPED.format("t.a = g.a and t.b = g.c")), "t")
+    found = computed(bare_plan(GROUPED.format("t.a = g.a and t.b = g.c")), "t")
     assert found[1] == "r1 := distinct r0 by t.a as k0, t.b as k1"
     assert found[3].endswith("(bag.a <=> g_groups##asked.k0) AND (bag.c <=> g_groups##asked.k1)")
 
 
 def test_a_measure_that_is_asked_for_restricts_nothing() -> None:
-    found = plan(GROUPED.format("t.a = g.n"))
+    found = bare_plan(GROUPED.format("t.a = g.n"))
     assert not any("asked" in line for line in computed(found, "t"))
 
 
@@ -256,7 +267,7 @@ def test_groups_of_another_type_than_what_is_asked_for_are_not_restricted() -> N
 
 def test_an_aggregate_without_groups_is_never_restricted() -> None:
     text = "select t.a from t join (select count(*) as n from bag) g on t.k = g.n"
-    assert not any("asked" in line for line in computed(plan(text), "t"))
+    assert not any("asked" in line for line in computed(bare_plan(text), "t"))
 
 
 def test_ranges_reach_the_tables_below_a_stratum_through_its_groups() -> None:
@@ -271,7 +282,7 @@ def test_of_a_window_only_the_partition_can_be_asked_for() -> None:
         "select t.b, r from t join (select a, c, rank() over (partition by a order by c) as r "
         "from bag) w on {}"
     )
-    found = computed(plan(text.format("t.a = w.a")), "t")
+    found = computed(bare_plan(text.format("t.a = w.a")), "t")
     assert found[3] == "r3 := inner join r1, r2 on bag.a <=> w_windows##asked.k0"
     assert filters(text.format("t.a = w.a"), "t", between("t", "a")) == [
         "(bag.a >= 1) AND (bag.a <= 9)"
@@ -295,7 +306,7 @@ def test_of_a_full_join_nothing_is_restricted() -> None:
         "select p.b, y from t p join (select bag.a, u.y from bag full join u on bag.c = u.k) j "
         "on p.a = j.a"
     )
-    assert not any("asked" in line for line in computed(plan(text), "t"))
+    assert not any("asked" in line for line in computed(bare_plan(text), "t"))
 
 
 def test_strata_stand_inside_each_other_where_nothing_is_asked_for() -> None:

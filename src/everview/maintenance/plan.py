@@ -8,10 +8,12 @@ from functools import cached_property
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import Output, Project, Relation, Repeat, Scan
-from everview.algebra.scalars import ColumnRef
+from everview.algebra.scalars import ColumnRef, Scalar
 from everview.algebra.trees import scans
 from everview.analysis.column_types import Types, column_types
 from everview.analysis.foreign_keys import fk_graph
+from everview.analysis.relevance.positions import Relevance, relevance, restricted
+from everview.analysis.relevance.terms import Typed
 from everview.analysis.strata import Layers, layers
 from everview.analysis.stratum_keys import described
 from everview.analysis.ties import deciding_keys
@@ -40,7 +42,7 @@ class Plan:
     """Everything derived from a view's definition, before any change is known."""
 
     layers: Layers
-    """The view with its hidden columns, in strata, reading only the columns it uses."""
+    """The view with its hidden columns, in strata, reading only the columns and rows it uses."""
     groups: Groups | None
     """The groups that are stored, if the view ends in an aggregate; else its rows are."""
     identity: Identity
@@ -48,6 +50,8 @@ class Plan:
     """The joins along declared foreign keys, and what is made of them."""
     relies_on: tuple[str, ...]
     """The declared keys from which something follows: what identifies a row, or an order."""
+    relevance: Relevance = field(compare=False, repr=False)
+    """What a row of each table reference must satisfy to matter; nothing, if not looked for."""
     types: Types = field(compare=False, repr=False)
     """The types of columns, as far as they are those of base tables."""
     keys: Keys = field(compare=False, repr=False)
@@ -107,6 +111,14 @@ class Plan:
         strata = {s.name for s in self.layers.strata}
         parts = (*(s.operator for s in self.layers.strata), self.layers.top)
         return (s for part in parts for s in scans(part) if s.table not in strata)
+
+    def relevant_change(self, table: str, ref: str) -> Scalar:
+        """What a changed row of a table must satisfy to be kept, on the columns of `ref`.
+
+        To be applied to a change that is netted, and whose keys are checked: those of a row that
+        does not matter count, too.
+        """
+        return self.relevance.of_change(table, ref)
 
     @cached_property
     def derivation(self) -> Derivation:
@@ -186,24 +198,32 @@ def make_plan(
     *,
     foreign_keys: Strategy = Strategy.SPLIT,
     distrusted: Collection[str] = (),
+    use_relevance: bool = True,
+    ansi: bool = True,
 ) -> Plan:
     """Derive the plan of a view whose definition the algebra can express.
 
     `value_types` are Spark's types of what the last aggregate of the view reads, in order; where
     they are not known, those of base columns are. `distrusted` are the ids of constraints that
-    were found not to hold: no join is taken to follow a foreign key because of them.
+    were found not to hold: no join is taken to follow a foreign key because of them. Without
+    `use_relevance` rows that cannot matter are read and computed with. `ansi` is Spark's setting,
+    without which sums are not exact.
     """
     cut = layers(relation)
     known = described(cut, tables)
     types: Types = column_types(cut, known)
     narrowed = narrow_layers(cut)
+    if not find_groups(narrowed, types, value_types):
+        top, identity = identify(cut.top, known)
+        narrowed = narrow_layers(replace(cut, top=top))
+    relevant = Relevance({}, {})
+    if use_relevance:
+        relevant = relevance(narrowed, known, Typed(types, ansi))
+        narrowed = restricted(narrowed, relevant)
     groups = find_groups(narrowed, types, value_types)
     if groups:
         identity, types = by_group(groups), groups.types
-    else:
-        top, identity = identify(cut.top, known)
-        narrowed = narrow_layers(replace(cut, top=top))
     along = ForeignKeys(fk_graph(narrowed, tables).without(distrusted), foreign_keys)
     relies_on = dict.fromkeys(identity.declared_keys + deciding_keys(cut, known))
     keys = {n: tuple(frozenset(k.columns) for k in t.relied_keys) for n, t in tables.items()}
-    return Plan(narrowed, groups, identity, along, tuple(relies_on), types, keys)
+    return Plan(narrowed, groups, identity, along, tuple(relies_on), relevant, types, keys)

@@ -87,8 +87,13 @@ class Definition:
         """How the view is maintained; None if it is recomputed in full each time."""
         if self.relation is None:
             return None
+        ansi = dict(self.settings).get("spark.sql.ansi.enabled", "true") == "true"
         return make_plan(
-            self.relation, self._tables, self.value_types, foreign_keys=self.foreign_keys
+            self.relation,
+            self._tables,
+            self.value_types,
+            foreign_keys=self.foreign_keys,
+            ansi=ansi,
         )
 
     @property
