@@ -76,6 +76,15 @@ VIEWS = {
     "groups_along_a_foreign_key": (
         "SELECT a, sum(amount) AS s FROM sale JOIN t ON of_t = t.k GROUP BY a"
     ),
+    "rows_that_matter": (
+        "SELECT t.k, v.y FROM t JOIN u v ON t.a = v.y JOIN bag ON bag.a < t.b"
+        " WHERE v.y BETWEEN 5 AND 9 AND t.b < t.a AND (c = 1 OR c + 1 < v.k AND v.k < 3)"
+    ),
+    "rows_that_matter_below_groups": (
+        "WITH w AS (SELECT a, count(*) AS n FROM bag GROUP BY a)"
+        " SELECT t.k, n FROM t LEFT JOIN w ON t.a = w.a WHERE t.a > n AND n > 1"
+    ),
+    "never": "SELECT k FROM t WHERE a > 5 AND a < b AND b < 3",
     "every_reason_at_once": (
         "SELECT t.a, rand() AS r, sum(b) OVER () AS s FROM t LEFT JOIN u ON t.k = u.k"
         " WHERE current_date() > DATE '2020-01-01' AND EXISTS (SELECT 1 FROM bag) LIMIT 5"

@@ -18,6 +18,7 @@ from everview.maintenance.identity import HIDDEN_PREFIX, Identity, IdentityKind
 from everview.maintenance.lets import Let
 from everview.program import foreign_key_graph
 from everview.program.definition import Definition
+from everview.program.relevant_rows import relevance_facts, relevant_rows
 from everview.program.steps import (
     ApplyDelta,
     CheckConstraints,
@@ -78,6 +79,10 @@ def _lines(explanation: Explanation) -> Iterable[str]:
         along = program.compute.plan.foreign_keys
         for left, right in foreign_key_graph.described(along, _labels(definition)):
             yield _aligned(left, right).rstrip()
+        relevant = tuple(relevant_rows(program.compute.plan.relevance))
+        if relevant:
+            yield ""
+            yield from (_aligned(of, what) for of, what in relevant)
         yield ""
         yield from _changes(program, _names(definition))
         yield ""
@@ -282,6 +287,7 @@ def _facts(explanation: Explanation) -> dict[str, object]:
         "columns": identity.columns,
         "because": identity.because,
     }
+    facts |= relevance_facts(program.compute.plan.relevance)
     names = _names(definition)
     facts["foreign_keys"] = foreign_key_graph.facts(
         program.compute.plan.foreign_keys, _labels(definition)
