@@ -18,6 +18,7 @@ from everview.algebra.scalars import Literal
 from everview.algebra.trees import scans
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
+from everview.maintenance.choices import Choices, Optimisation
 from everview.maintenance.constraint_checks import Check
 from everview.maintenance.demand import Ranges
 from everview.maintenance.derivation import VIEW
@@ -118,7 +119,9 @@ class Maintained:
         assert reading.relation is not None, [p.detail for p in reading.problems]
         tables = {str(t.name): t for t in reading.tables}
         self.plan: Plan = make_plan(reading.relation, tables)
-        self.without_relevance: Plan = make_plan(reading.relation, tables, use_relevance=False)
+        self.without_relevance: Plan = make_plan(
+            reading.relation, tables, choices=Choices(off=frozenset({Optimisation.RELEVANCE}))
+        )
         self.load()
         self.stored = evaluate(self.plan.relation)
         self._store()

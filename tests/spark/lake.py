@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from everview import Action, Everview, Reason, RefreshResult
 from everview.catalog.names import Name
+from everview.program.records import Record
+from everview.program.view_log import newest_record
 from everview.spark.state import View
 
 FEED = "TBLPROPERTIES ('delta.enableChangeDataFeed'='true', 'delta.enableDeletionVectors'='true')"
@@ -33,6 +35,12 @@ class Lake:
 
     def state_of(self, view: str) -> str:
         return str(self.found(view).state.name)
+
+    def newest(self, view: str) -> Record:
+        """What the last commit of a view says."""
+        record, _ = newest_record(self.found(view).log)
+        assert record is not None
+        return record
 
     def found(self, view: str) -> View:
         """A view with its definition, state and log."""

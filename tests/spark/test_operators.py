@@ -132,7 +132,8 @@ def test_a_change_that_cancels_out_inside_a_group_writes_nothing(lake: Lake) -> 
     lake.table("t", "g INT, x INT", "(1, 1), (1, 2), (2, 5)")
     lake.create("v", "SELECT g, sum(x) AS s, count(*) AS n FROM t GROUP BY g")
     lake.sql("UPDATE t SET x = 3 - x WHERE g = 1")
-    assert lake.check("v").changed_rows == 0  # the same bag of rows
+    result = lake.check("v", reason=Reason.ALL_IRRELEVANT)  # the same bag of rows
+    assert result.changed_rows == 0
     lake.sql("UPDATE t SET x = x + (CASE WHEN x = 1 THEN 4 ELSE -4 END) WHERE g = 1")
     result = lake.check("v")
     assert (result.changed_rows, result.rows_updated) == (4, 0)

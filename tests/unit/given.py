@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from everview.algebra.printing import listing
 from everview.algebra.relations import Relation
@@ -10,6 +11,7 @@ from everview.catalog.constraints import ForeignKey, Unique
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 from everview.errors import EverviewError, Problem
+from everview.maintenance.choices import Choices, Optimisation
 from everview.maintenance.plan import Plan, make_plan
 from everview.sql.binder import read_query
 from everview.sql.reading import Reading
@@ -65,13 +67,15 @@ def relation(text: str) -> Relation:
     return found
 
 
-def plan(text: str, *, tables: dict[str, Table] | None = None, use_relevance: bool = True) -> Plan:
+def plan(
+    text: str, *, tables: dict[str, Table] | None = None, off: Collection[Optimisation] = ()
+) -> Plan:
     """The plan of a view, with other declarations for some of its tables if given."""
     known = {**TABLES, **(tables or {})}
     reading = read_query(text, lambda name: known.get(name.last.lower()))
     assert reading.relation is not None
     named = {str(t.name): t for t in reading.tables}
-    return make_plan(reading.relation, named, use_relevance=use_relevance)
+    return make_plan(reading.relation, named, choices=Choices(off=frozenset(off)))
 
 
 def lines(relation: Relation) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,11 +11,12 @@ import pytest
 from everview.algebra.relations import Union
 from everview.catalog.names import Name
 from everview.errors import Code, Problem, SqlError
-from everview.maintenance.foreign_keys import Strategy
+from everview.maintenance.choices import Optimisation
 from everview.maintenance.identity import COUNT, IdentityKind
 from everview.program.column_names import column_names
 from everview.program.definition import Definition, read_definition, unions
 from everview.program.offline import define_offline
+from everview.program.options import choices_of
 from everview.sql.emit import emit
 from everview.sql.statements import CreateMaterializedView, RefreshPolicy, parse_statement
 from tests.law.schemas import make_table
@@ -95,16 +97,28 @@ def test_what_its_table_is_made_with_is_read_back() -> None:
     assert read.column_comments == (("k", 'the key; "quoted"'),)
 
 
-def test_what_is_made_of_foreign_keys_is_read_back() -> None:
-    written = replace(
-        define("SELECT id, a FROM sale JOIN t ON of_t = t.k"), foreign_keys=Strategy.OFF
-    )
-    read = read_definition(written.to_json())
-    assert read.foreign_keys is Strategy.OFF
+def test_what_was_chosen_of_optimisations_is_read_back() -> None:
+    text = "SELECT id, a FROM sale JOIN t ON of_t = t.k WHERE a > 5"
+    chosen = (("everview.foreign_keys", "OFF"), ("everview.off", "relevance, ranges"))
+    read = read_definition(replace(define(text), properties=chosen).to_json())
     assert read.plan and not read.plan.foreign_keys.at_u()
-    before = json.loads(written.to_json())
-    del before["foreign_keys"]
-    assert read_definition(json.dumps(before)).foreign_keys is Strategy.SPLIT
+    assert read.plan.choices.off == {Optimisation.RELEVANCE, Optimisation.RANGES}
+    assert read.plan.relevance.predicates == {}
+    assert define(text).plan.foreign_keys.at_u() == {"t"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("everview.definition", "{}", "everview.definition is no property of a view"),
+        ("everview.foreign_keys", "yes", "can be split, dynamic, static, off"),
+        ("everview.off", "relevance, speed", "'speed', but can be relevance, sums"),
+        ("everview.foreign_key_checks", "none", "can be changes, thorough"),
+    ],
+)
+def test_a_choice_that_there_is_not_is_refused(name: str, value: str, says: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(says)):
+        choices_of([(name, value)])
 
 
 def test_nothing_said_of_its_table_is_nothing_read_back() -> None:

@@ -9,6 +9,7 @@ from everview.algebra.printing import formula
 from everview.algebra.relations import Join, Net, Output, Project, Relation, Scan, State, Union
 from everview.algebra.scalars import TRUE, ColumnRef, Compare, Literal
 from everview.catalog.tables import Table
+from everview.maintenance.choices import Optimisation
 from everview.maintenance.demand import Pushdown, Ranges, is_small
 from everview.maintenance.groups import STATE
 from everview.maintenance.plan import Plan
@@ -22,7 +23,7 @@ def between(table: str, column: str, low: int = 1, high: int = 9) -> Ranges:
 
 def bare_plan(text: str, tables: dict[str, Table] | None = None) -> Plan:
     """A plan whose scans have no other conditions than those that are asked for."""
-    return plan(text, tables=tables, use_relevance=False)
+    return plan(text, tables=tables, off=[Optimisation.RELEVANCE])
 
 
 def conditions(relation: Relation) -> list[str]:

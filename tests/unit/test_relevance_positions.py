@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 
 from everview.algebra.scalars import TRUE
+from everview.maintenance.choices import Optimisation
 from everview.maintenance.plan import Plan, make_plan
 from everview.sql.binder import read_query
 from tests.law.batches import Batch
@@ -171,7 +172,7 @@ class TestTheChangeOfATable:
         assert self.of("select l.a from r l cross join r m where l.a > 5")[1] == str(TRUE)
 
     def test_without_relevance_it_has_none(self) -> None:
-        found = plan("select a from r where a > 5", tables={"r": R}, use_relevance=False)
+        found = plan("select a from r where a > 5", tables={"r": R}, off=[Optimisation.RELEVANCE])
         assert found.relevant_change(full("r"), "x") == TRUE
 
 

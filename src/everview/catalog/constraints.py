@@ -6,11 +6,14 @@ constraint as SQL, so that Spark's own DESCRIBE EXTENDED shows it. `everview.sql
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from everview.catalog.names import Name, plain
 
 PROPERTY_PREFIX = "everview.constraint."
+PROVEN_PREFIX = "everview.proven."
+"""With the name of a constraint: the version of its table at which it was found to hold."""
 
 
 @dataclass(frozen=True)
@@ -89,3 +92,12 @@ def _check_columns(columns: tuple[str, ...]) -> None:
         raise ValueError("a constraint needs at least one column")
     if len({column.lower() for column in columns}) < len(columns):
         raise ValueError("a constraint names each column once")
+
+
+def proven_versions(properties: Mapping[str, str]) -> dict[str, int]:
+    """By the name of a constraint the version of its table at which it was found to hold."""
+    return {
+        name.removeprefix(PROVEN_PREFIX): int(version)
+        for name, version in properties.items()
+        if name.startswith(PROVEN_PREFIX) and version.isdigit()
+    }

@@ -64,13 +64,15 @@ class Accumulators:
     """The measures of the aggregate that are no functions of sums."""
 
 
-def accumulators(a: Aggregate, types: Types) -> Accumulators:
-    """What to keep for an aggregate."""
+def accumulators(a: Aggregate, types: Types, *, all_anew: bool = False) -> Accumulators:
+    """What to keep for an aggregate; with `all_anew` no measure is computed from sums."""
     kept = _Kept(a.columns[0].ref)
     kept.rows()
     measures, others = list[Output](), list[Output]()
     for m in a.measures:
-        made = kept.measure(m.scalar, types) if isinstance(m.scalar, AggregateCall) else None
+        made = None
+        if isinstance(m.scalar, AggregateCall) and not all_anew:
+            made = kept.measure(m.scalar, types)
         if made is None:
             others.append(m)
         else:

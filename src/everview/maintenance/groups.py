@@ -30,6 +30,7 @@ from everview.algebra.trees import inputs_of, scans, with_inputs
 from everview.analysis.column_types import Types
 from everview.analysis.strata import Layers
 from everview.maintenance.accumulators import Accumulators, accumulators
+from everview.maintenance.choices import DEFAULT, Choices, Optimisation
 from everview.maintenance.extremes import Extreme, find_extremes
 
 STATE = "#state"
@@ -129,7 +130,9 @@ class Groups:
         return zip(self.aggregate.groups, self.keys, strict=True)
 
 
-def find_groups(layers: Layers, types: Types, value_types: Sequence[str] = ()) -> Groups | None:
+def find_groups(
+    layers: Layers, types: Types, value_types: Sequence[str] = (), choices: Choices = DEFAULT
+) -> Groups | None:
     """The groups that a view can be stored as; None if its top joins or adds up something.
 
     `value_types` are the types of what the aggregate reads, in order, where they are known.
@@ -142,8 +145,9 @@ def find_groups(layers: Layers, types: Types, value_types: Sequence[str] = ()) -
         case Aggregate() as a, Aggregate() as original if _looks_at_one_row(layers.top):
             keys = _key_names(a, layers.top, read[0])
             types = {**types, **dict(zip(a.input.columns, value_types, strict=False))}
-            kept = accumulators(a, types)
-            extremes = find_extremes(kept.others, types)
+            kept = accumulators(a, types, all_anew=not choices.uses(Optimisation.SUMS))
+            merges = choices.uses(Optimisation.EXTREMES)
+            extremes = find_extremes(kept.others, types) if merges else ()
             types |= _state_types(a, keys, types)
             return Groups(last.name, a, original, kept, keys, layers.top, extremes, types)
     return None

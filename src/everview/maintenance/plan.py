@@ -20,6 +20,7 @@ from everview.analysis.ties import deciding_keys
 from everview.analysis.used_columns import narrow_layers
 from everview.catalog.tables import Table
 from everview.maintenance.broadcasts import Keys, broadcast_joins
+from everview.maintenance.choices import DEFAULT, Choices, Optimisation
 from everview.maintenance.constraint_checks import Check, checks, checks_of_whole_tables
 from everview.maintenance.deltas import without_old_versions
 from everview.maintenance.demand import Pushdown, Ranges
@@ -56,6 +57,7 @@ class Plan:
     """The types of columns, as far as they are those of base tables."""
     keys: Keys = field(compare=False, repr=False)
     """The keys of the base tables that may be relied on."""
+    choices: Choices = DEFAULT
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -178,8 +180,11 @@ class Plan:
 
         `small` says that the changes are: then what stays as small is broadcast.
         """
-        relation = self._pushdown(ranges or {}).apply(without_old_versions(let.relation))
-        return broadcast_joins(relation, self.keys, self.types) if small else relation
+        known = ranges if ranges and self.choices.uses(Optimisation.RANGES) else {}
+        relation = self._pushdown(known).apply(without_old_versions(let.relation))
+        if not small or not self.choices.uses(Optimisation.BROADCASTS):
+            return relation
+        return broadcast_joins(relation, self.keys, self.types)
 
     def _pushdown(self, ranges: Ranges) -> Pushdown:
         return Pushdown({s.name: s for s in self.layers.strata}, self.types, ranges)
@@ -196,34 +201,32 @@ def make_plan(
     tables: Mapping[str, Table],
     value_types: Sequence[str] = (),
     *,
-    foreign_keys: Strategy = Strategy.SPLIT,
+    choices: Choices = DEFAULT,
     distrusted: Collection[str] = (),
-    use_relevance: bool = True,
     ansi: bool = True,
 ) -> Plan:
     """Derive the plan of a view whose definition the algebra can express.
 
     `value_types` are Spark's types of what the last aggregate of the view reads, in order; where
     they are not known, those of base columns are. `distrusted` are the ids of constraints that
-    were found not to hold: no join is taken to follow a foreign key because of them. Without
-    `use_relevance` rows that cannot matter are read and computed with. `ansi` is Spark's setting,
-    without which sums are not exact.
+    were found not to hold: no join is taken to follow a foreign key because of them. `ansi` is
+    Spark's setting, without which sums are not exact.
     """
     cut = layers(relation)
     known = described(cut, tables)
     types: Types = column_types(cut, known)
     narrowed = narrow_layers(cut)
-    if not find_groups(narrowed, types, value_types):
+    if not find_groups(narrowed, types, value_types, choices):
         top, identity = identify(cut.top, known)
         narrowed = narrow_layers(replace(cut, top=top))
     relevant = Relevance({}, {})
-    if use_relevance:
+    if choices.uses(Optimisation.RELEVANCE):
         relevant = relevance(narrowed, known, Typed(types, ansi))
         narrowed = restricted(narrowed, relevant)
-    groups = find_groups(narrowed, types, value_types)
+    groups = find_groups(narrowed, types, value_types, choices)
     if groups:
         identity, types = by_group(groups), groups.types
-    along = ForeignKeys(fk_graph(narrowed, tables).without(distrusted), foreign_keys)
+    along = ForeignKeys(fk_graph(narrowed, tables).without(distrusted), choices.foreign_keys)
     relies_on = dict.fromkeys(identity.declared_keys + deciding_keys(cut, known))
     keys = {n: tuple(frozenset(k.columns) for k in t.relied_keys) for n, t in tables.items()}
-    return Plan(narrowed, groups, identity, along, tuple(relies_on), relevant, types, keys)
+    return Plan(narrowed, groups, identity, along, tuple(relies_on), relevant, types, keys, choices)

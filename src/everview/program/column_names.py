@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from everview.errors import Code, Problem, SqlError
 from everview.maintenance.identity import HIDDEN_PREFIX
+from everview.program.options import choices_of
 from everview.sql.statements import CreateMaterializedView
 
 
@@ -36,9 +37,10 @@ def _check_names(names: Sequence[str], sql: str) -> None:
 
 
 def check_properties(create: CreateMaterializedView) -> None:
-    """Refuse properties in Everview's own name: a definition written there would be believed."""
-    for name, _ in create.properties:
-        if name.lower().startswith("everview."):
-            detail = f"the property {name} begins with everview., which Everview keeps to itself"
-            hint = "choose another name for the property"
-            raise SqlError(Problem(Code.PROPERTY_INVALID, detail, hint), sql=create.query)
+    """Refuse properties in Everview's own name but those that choose how a view is maintained."""
+    try:
+        choices_of(create.properties)
+    except ValueError as error:
+        hint = "names that begin with everview. are Everview's own; docs/sql.md lists them"
+        problem = Problem(Code.PROPERTY_INVALID, str(error), hint)
+        raise SqlError(problem, sql=create.query) from None

@@ -25,9 +25,9 @@ from everview.catalog.constraints import to_sql
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 from everview.errors import Problem
-from everview.maintenance.foreign_keys import Strategy
 from everview.maintenance.identity import COUNT
 from everview.maintenance.plan import Plan, make_plan
+from everview.program.options import choices_of
 from everview.program.steps import Program, make_program
 from everview.sql.binder import read_query
 from everview.sql.reading import Reading
@@ -61,8 +61,6 @@ class Definition:
     column_comments: tuple[tuple[str, str], ...] = ()
     cluster_by: tuple[str, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()
-    foreign_keys: Strategy = Strategy.SPLIT
-    """What is made of joins along declared foreign keys."""
 
     @cached_property
     def reading(self) -> Reading:
@@ -92,7 +90,7 @@ class Definition:
             self.relation,
             self._tables,
             self.value_types,
-            foreign_keys=self.foreign_keys,
+            choices=choices_of(self.properties),
             ansi=ansi,
         )
 
@@ -152,7 +150,6 @@ class Definition:
             "column_comments": self.column_comments,
             "cluster_by": self.cluster_by,
             "properties": self.properties,
-            "foreign_keys": self.foreign_keys,
         }
         return json.dumps(content, separators=(",", ":"), ensure_ascii=False)
 
@@ -191,7 +188,6 @@ def read_definition(text: str) -> Definition:
         column_comments=tuple((n, c) for n, c in content["column_comments"]),
         cluster_by=tuple(content["cluster_by"]),
         properties=tuple((k, v) for k, v in content["properties"]),
-        foreign_keys=Strategy(content.get("foreign_keys", Strategy.SPLIT)),
     )
 
 

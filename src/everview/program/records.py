@@ -27,6 +27,7 @@ class Reason(StrEnum):
 
     UP_TO_DATE = "UP_TO_DATE"
     SOURCES_CHANGED = "SOURCES_CHANGED"
+    ALL_IRRELEVANT = "ALL_IRRELEVANT"
     # why in full
     CREATED = "CREATED"
     REQUESTED = "REQUESTED"
@@ -85,6 +86,49 @@ class RowCounts:
 
 
 @dataclass(frozen=True)
+class Dropped:
+    """Changed rows that were not computed with, as the feeds and logs count them."""
+
+    irrelevant: int = 0
+    """Rows that no condition of the view lets matter."""
+    unused: int = 0
+    """Rows that changed nothing in the columns that the view reads."""
+
+    def __add__(self, other: Dropped) -> Dropped:
+        return Dropped(self.irrelevant + other.irrelevant, self.unused + other.unused)
+
+
+NONE_DROPPED = Dropped()
+
+
+@dataclass(frozen=True)
+class Distrust:
+    """A constraint that is not used, since which version of its table.
+
+    It was found violated; or, if not, nothing has shown that it holds since the view was
+    recomputed, which an incremental refresh then finds out.
+    """
+
+    constraint: str
+    version: int
+    violated: bool = True
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A declared constraint that a refresh found not to hold, and some rows that show it."""
+
+    constraint: str
+    kind: str
+    rows: int
+    samples: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        which = f", as in {'; '.join(self.samples)}" if self.samples else ""
+        return f"{short_name(self.constraint)} does not hold: {self.kind} ({self.rows} rows{which})"
+
+
+@dataclass(frozen=True)
 class Record:
     """What the commit of a refresh says of it: where the view stands now, and how it got there."""
 
@@ -104,6 +148,11 @@ class Record:
     """How long the refreshes before it took."""
     estimate: Estimate | None = None
     """What it was expected to take."""
+    distrusted: tuple[Distrust, ...] = ()
+    """The constraints that are not used from here on."""
+    violations: tuple[Violation, ...] = ()
+    """What this refresh found not to hold."""
+    dropped: Dropped = NONE_DROPPED
 
     def to_json(self) -> str:
         content = {"everview": FORMAT, **asdict(self)}
@@ -151,9 +200,16 @@ def read_record(text: str | None) -> Record | None:
             base_rows=content.get("base_rows", 0),
             pace=Pace(**pace) if (pace := content.get("pace")) else None,
             estimate=Estimate(**estimate) if (estimate := content.get("estimate")) else None,
+            distrusted=tuple(Distrust(**d) for d in content.get("distrusted", ())),
+            violations=tuple(_violation(v) for v in content.get("violations", ())),
+            dropped=Dropped(**content.get("dropped", {})),
         )
     except (ValueError, KeyError, TypeError):
         return None
+
+
+def _violation(content: Mapping[str, Any]) -> Violation:
+    return Violation(**{**content, "samples": tuple(content["samples"])})
 
 
 @dataclass(frozen=True)
@@ -174,6 +230,10 @@ class RefreshResult:
     """Rows read from the base tables' change feeds."""
     estimate: Estimate | None = None
     """What it was expected to take, incrementally and in full, where that is known."""
+    violations: tuple[Violation, ...] = ()
+    """Declared constraints that it found not to hold; it did not use them."""
+    dropped: Dropped = NONE_DROPPED
+    """Changed rows that cannot matter to the view, and why."""
 
     def __str__(self) -> str:
         rows = f"+{self.rows_inserted} ~{self.rows_updated} −{self.rows_deleted} rows"
@@ -181,7 +241,11 @@ class RefreshResult:
         moved = ", ".join(str(s) for s in self.sources if s.start != s.end)
         took = f"  ({moved})" if moved else ""
         because = f"  because {self.message}" if self.action is Action.FULL else ""
-        return f"{short_name(self.view)}: {self.action}, {did}, {self.seconds:.1f} s{took}{because}"
+        found = "".join(f"\n  note: {violation}" for violation in self.violations)
+        return (
+            f"{short_name(self.view)}: {self.action}, {did}, {self.seconds:.1f} s"
+            f"{took}{because}{found}"
+        )
 
 
 def result_of(record: Record, version: int, rows_written: int, seconds: float) -> RefreshResult:
@@ -200,4 +264,6 @@ def result_of(record: Record, version: int, rows_written: int, seconds: float) -
         seconds=seconds,
         changed_rows=record.changed_rows,
         estimate=record.estimate,
+        violations=record.violations,
+        dropped=record.dropped,
     )

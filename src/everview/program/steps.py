@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from everview.algebra.scalars import TRUE, Scalar
 from everview.maintenance.derivation import Derivation
 from everview.maintenance.foreign_keys import Parts
 from everview.maintenance.identity import Identity
@@ -82,6 +83,13 @@ class Program:
 
     def read(self, table: str) -> ReadChanges:
         return next(step for step in self.reads if step.table == table)
+
+    def matters(self, step: ReadChanges, ref: str) -> Scalar:
+        """What a changed row must satisfy to be held, on the columns of `ref`.
+
+        Nothing, where changes are told apart by key: then the keys are checked in all of them.
+        """
+        return TRUE if step.key else self.compute.plan.relevant_change(step.table, ref)
 
 
 def make_program(plan: Plan) -> Program:

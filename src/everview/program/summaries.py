@@ -6,7 +6,16 @@ import datetime
 from dataclasses import dataclass
 
 from everview.program.pace import Estimate
-from everview.program.records import Action, Reason, Record, SourceRange, result_of
+from everview.program.records import (
+    NONE_DROPPED,
+    Action,
+    Dropped,
+    Reason,
+    Record,
+    SourceRange,
+    Violation,
+    result_of,
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +49,10 @@ class HistoryEntry:
     """From the beginning of the refresh to its commit."""
     estimate: Estimate | None = None
     """What it was expected to take, incrementally and in full, where that was known."""
+    violations: tuple[Violation, ...] = ()
+    """Declared constraints that it found not to hold."""
+    dropped: Dropped = NONE_DROPPED
+    """Changed rows that could not matter to the view, and why."""
 
     def __str__(self) -> str:
         rows = f"+{self.rows_inserted} ~{self.rows_updated} −{self.rows_deleted}"
@@ -63,4 +76,6 @@ def history_entry(version: int, timestamp: int, rows_written: int, record: Recor
         sources=result.sources,
         seconds=record.seconds_until(timestamp),
         estimate=record.estimate,
+        violations=record.violations,
+        dropped=record.dropped,
     )

@@ -1,6 +1,8 @@
 """The changes of base tables: each feed read once, on the columns in use, netted, held.
 
-Several tables are read at the same time: most of what reading a feed takes is waiting.
+Several tables are read at the same time: most of what reading a feed takes is waiting. Rows that
+cannot matter to the view are not held; those of a table whose changes are told apart by key are,
+for its keys are checked in them.
 """
 
 from __future__ import annotations
@@ -8,22 +10,40 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
+from everview.algebra.scalars import TRUE
 from everview.catalog.names import Name
-from everview.program.records import Record
+from everview.maintenance.foreign_keys import Parts
+from everview.program.records import Dropped, Record
 from everview.program.steps import Program
 from everview.spark.commit import MustBeFull
-from everview.spark.feed import feed_sql, why_unreadable
+from everview.spark.feed import ASIDE, CHANGED, feed_sql, why_unreadable
 from everview.spark.hold import Held, hold
 from everview.spark.pins import Pin
+from everview.sql.change_parts import PART, REMOVED, UPDATED, with_parts
+
+
+@dataclass(frozen=True)
+class Captured:
+    """The held change of a table, and how many rows of its feed are not in it."""
+
+    held: Held
+    parts: Parts | None
+    """What it consists of, where it is told apart by key."""
+    dropped: Dropped
+
+    @property
+    def rows(self) -> int:
+        return self.held.rows
 
 
 @contextmanager
 def captured(
     session: SparkSession, program: Program, moved: Sequence[Pin], before: Record, small: int
-) -> Iterator[dict[str, Held]]:
+) -> Iterator[dict[str, Captured]]:
     """The change of each moved table, by its name, for a block."""
     with ExitStack() as held, ThreadPoolExecutor(len(moved)) as readers:
         reading = [_capture(session, program, pin, before, small) for pin in moved]
@@ -44,18 +64,31 @@ def view_name(kind: str, name: str) -> str:
 @contextmanager
 def _capture(
     session: SparkSession, program: Program, pin: Pin, before: Record, small: int
-) -> Iterator[Held]:
+) -> Iterator[Captured]:
     """The change of one table; a feed that cannot be read may be a reason to recompute."""
     position = before.position(str(pin.name))
     start = position.version if position else -1
-    columns = program.read(str(pin.name)).columns
+    step = program.read(str(pin.name))
+    matters = program.matters(step, CHANGED)
+    sql = feed_sql(pin.name, step.columns, start, pin.position.version, matters)
+    if step.key:
+        sql = with_parts(f"({sql})", step.key)
+    aside = ASIDE if matters != TRUE else ""
     with ExitStack() as stack:
         try:
-            frame = session.sql(feed_sql(pin.name, columns, start, pin.position.version))
-            change = stack.enter_context(hold(frame, change_view(pin.name), small))
+            view = change_view(pin.name)
+            change = stack.enter_context(hold(session.sql(sql), view, small, aside))
         except Exception as error:
             why = why_unreadable(pin.name, error)
             if why:
                 raise MustBeFull(why) from error
             raise
-        yield change
+        of_feed = pin.rows_changed_since(position) if position else 0
+        unused = max(0, of_feed - change.aside - change.rows)
+        dropped = Dropped(irrelevant=change.aside, unused=unused)
+        yield Captured(change, _parts(change) if step.key else None, dropped)
+
+
+def _parts(change: Held) -> Parts:
+    counts = change.counts(PART)
+    return Parts(updated=counts[UPDATED] > 0, removed=counts[REMOVED] > 0)

@@ -4,66 +4,111 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 
-from everview.algebra.relations import Scan, State
+from everview.algebra.relations import Scan
 from everview.algebra.scalars import Literal
 from everview.catalog.names import quote
+from everview.maintenance.constraint_checks import Check, CheckKind
+from everview.maintenance.demand import Ranges
 from everview.maintenance.derivation import VIEW
 from everview.maintenance.folding import BROKEN, OP
-from everview.maintenance.foreign_keys import Strategy
+from everview.maintenance.foreign_keys import Parts
 from everview.maintenance.groups import STATE
 from everview.maintenance.identity import Identity, IdentityKind
-from everview.program.records import Reason, Why
+from everview.maintenance.lets import Let
+from everview.maintenance.plan import Plan
+from everview.program.records import Reason, Record, Why
 from everview.program.steps import Program
-from everview.spark import apply
-from everview.spark.capture import change_view, view_name
+from everview.spark import apply, guard
+from everview.spark.capture import Captured, change_view, view_name
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Writer
+from everview.spark.guard import Guarded
 from everview.spark.hold import Held, hold
 from everview.spark.pins import Pin
 from everview.spark.state import View
+from everview.sql.change_parts import part_of
 from everview.sql.emit import Source, emit
 
 
-@contextmanager
-def computed(
-    writer: Writer,
-    program: Program,
-    pins: Sequence[Pin],
-    changed: Mapping[str, Held],
-    small: int,
-) -> Iterator[Held | None]:
-    """The view's change, classified and held, for a block; None if there is none.
+@dataclass(frozen=True)
+class Computation:
+    """What a refresh computes from the held changes of tables."""
 
-    If a bag turns out to be empty, those that need its rows are left out.
-    """
-    session = writer.session
-    # a change is held as a whole, not told apart by key, so no foreign key can be used
-    plan = program.compute.plan.with_foreign_keys(Strategy.OFF)
-    derivation = plan.when_changed(changed)
-    ranges: dict[tuple[str, str], tuple[Literal, Literal]] = {}
-    for table, change in changed.items():
-        ranges |= _ranges(table, change, program.read(table).columns)
-    source = _source(writer.view, pins)
-    is_small = all(change.is_small for change in changed.values())
-    with ExitStack() as held:
-        while not derivation.is_empty:
-            let = derivation.lets[0]
-            relation = plan.computation(let, ranges, small=is_small)
-            sql = emit(relation, source, weighted=True)
-            if let.name == VIEW:
-                sql = apply.classified(sql, program.apply.identity)
-                delta = held.enter_context(hold(session.sql(sql), "__ev_delta", small))
-                _check(delta, program.apply.identity)
-                yield delta
-                return
-            bag = held.enter_context(hold(session.sql(sql), _bag_view(let.name), small))
-            is_small = is_small and bag.is_small
-            ranges |= _ranges(let.name, bag, [c.name for c in let.relation.columns])
-            derivation = derivation.after_first(was_empty=not bag.rows)
-        yield None
+    writer: Writer
+    program: Program
+    pins: Sequence[Pin]
+    changed: Mapping[str, Captured]
+    small: int
+
+    def guarded(self, before: Record) -> Guarded:
+        """The plan with those joins along foreign keys that may be relied on, now and later."""
+        plan, session = self.program.compute.plan, self.writer.session
+        guarded = guard.trusting(plan, before, self.pins)
+        asked = guarded.plan.checks(self.changed, self._parts)
+        if not plan.choices.thorough:
+            asked = tuple(c for c in asked if _follows(c))
+        checks = {c: self._sql(guarded.plan, c.rows, self._ranges) for c in asked}
+        guarded = guard.checked(session, guarded, checks, self.pins)
+        return guard.proven_again(session, plan, guarded, self._source, self.pins)
+
+    @contextmanager
+    def delta(self, plan: Plan) -> Iterator[Held | None]:
+        """The view's change, classified and held, for a block; None if there is none.
+
+        If a bag turns out to be empty, those that need its rows are left out.
+        """
+        session, identity = self.writer.session, self.program.apply.identity
+        derivation = plan.when_changed(self.changed, self._parts)
+        ranges, is_small = dict(self._ranges), self._is_small
+        with ExitStack() as held:
+            while not derivation.is_empty:
+                let = derivation.lets[0]
+                sql = self._sql(plan, let, ranges, is_small)
+                if let.name == VIEW:
+                    frame = session.sql(apply.classified(sql, identity))
+                    delta = held.enter_context(hold(frame, "__ev_delta", self.small))
+                    _check(delta, identity)
+                    yield delta
+                    return
+                bag = held.enter_context(hold(session.sql(sql), _bag_view(let.name), self.small))
+                is_small = is_small and bag.is_small
+                ranges |= _ranges(let.name, bag, [c.name for c in let.relation.columns])
+                derivation = derivation.after_first(was_empty=not bag.rows)
+            yield None
+
+    def _sql(self, plan: Plan, let: Let, ranges: Ranges, small: bool | None = None) -> str:
+        is_small = self._is_small if small is None else small
+        relation = plan.computation(let, ranges, small=is_small)
+        return emit(relation, self._source, weighted=True)
+
+    @property
+    def _is_small(self) -> bool:
+        return all(change.held.is_small for change in self.changed.values())
+
+    @cached_property
+    def _ranges(self) -> dict[tuple[str, str], tuple[Literal, Literal]]:
+        found: dict[tuple[str, str], tuple[Literal, Literal]] = {}
+        for table, change in self.changed.items():
+            found |= _ranges(table, change.held, self.program.read(table).columns)
+        return found
+
+    @property
+    def _parts(self) -> dict[str, Parts]:
+        return {t: change.parts for t, change in self.changed.items() if change.parts}
+
+    @property
+    def _source(self) -> Source:
+        return source_of(self.writer.view, self.pins)
 
 
-def _source(view: View, pins: Sequence[Pin]) -> Source:
+def _follows(check: Check) -> bool:
+    """Whether what a check costs follows the change: (F2) looks through the table that refers."""
+    return check.kind is not CheckKind.UNREFERENCED
+
+
+def source_of(view: View, pins: Sequence[Pin]) -> Source:
     """Where a scan reads: a pinned table, a held change or bag, or the view's own state."""
     by_table = {str(p.name): p for p in pins}
 
@@ -73,8 +118,8 @@ def _source(view: View, pins: Sequence[Pin]) -> Source:
         pin = by_table.get(scan.table)
         if pin is None:
             return quote(_bag_view(scan.table))
-        if scan.state is State.DELTA:
-            return quote(change_view(pin.name))
+        if scan.state.is_change:
+            return part_of(quote(change_view(pin.name)), scan.state)
         return f"{pin.name.quoted()} VERSION AS OF {pin.position.version}"
 
     return source

@@ -6,10 +6,16 @@ from collections.abc import Sequence
 
 from pyspark.errors import PySparkException
 
+from everview.algebra.scalars import TRUE, Scalar
 from everview.catalog.names import Name, quote
 from everview.program.records import Reason, Why
-from everview.sql.emit import WEIGHT
+from everview.sql.emit import WEIGHT, emit_scalar
 from everview.sql.literals import string
+
+CHANGED = "changed"
+"""The reference by which a condition on the rows of a feed names its columns."""
+ASIDE = "__ev_aside"
+"""The column that says how many rows of a feed cannot matter."""
 
 _GAP = ("DELTA_MISSING_CHANGE_DATA",)
 _SCHEMA = ("DELTA_CHANGE_DATA_FEED_INCOMPATIBLE",)
@@ -21,17 +27,30 @@ _RETENTION = (
 )
 
 
-def feed_sql(table: Name, columns: Sequence[str], start: int, end: int) -> str:
+def feed_sql(
+    table: Name, columns: Sequence[str], start: int, end: int, matters: Scalar = TRUE
+) -> str:
     """The change of a table after version `start` up to `end`, as a signed bag.
 
-    Netted on the columns the view uses, so an update of others is no change at all.
+    Netted on the columns the view uses, so an update of others is no change at all. Rows for
+    which `matters`, on the columns of CHANGED, is not true become one row without values that
+    says in ASIDE how many they are: they are neither shuffled nor held.
     """
     listed = ", ".join(map(quote, columns))
+    feed = f"table_changes({string(table.quoted())}, {start + 1}, {end})"
     sign = "CASE WHEN _change_type IN ('insert', 'update_postimage') THEN 1 ELSE -1 END"
+    if matters == TRUE:
+        return (
+            f"SELECT {listed}, sum({sign}) AS {WEIGHT} FROM {feed}"
+            f" GROUP BY {listed} HAVING sum({sign}) <> 0"
+        )
+    kept = ", ".join(f"CASE WHEN __ev_matters THEN {c} END AS {c}" for c in map(quote, columns))
+    told = f"SELECT *, ({emit_scalar(matters)}) IS TRUE AS __ev_matters FROM {feed} AS {CHANGED}"
     return (
-        f"SELECT {listed}, sum({sign}) AS {WEIGHT}"
-        f" FROM table_changes({string(table.quoted())}, {start + 1}, {end})"
-        f" GROUP BY {listed} HAVING sum({sign}) <> 0"
+        f"SELECT {listed}, sum(__ev_sign) AS {WEIGHT},"
+        f" CASE WHEN NOT __ev_matters THEN count(*) END AS {ASIDE}"
+        f" FROM (SELECT {kept}, __ev_matters, {sign} AS __ev_sign FROM ({told}))"
+        f" GROUP BY {listed}, __ev_matters HAVING sum(__ev_sign) <> 0 OR NOT __ev_matters"
     )
 
 

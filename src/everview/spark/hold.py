@@ -33,6 +33,8 @@ class Held:
     rows: int
     frame: DataFrame
     table: pyarrow.Table | None
+    aside: int = 0
+    """How many rows were counted and not held."""
 
     @property
     def is_small(self) -> bool:
@@ -85,14 +87,26 @@ def _range(values: pyarrow.ChunkedArray) -> tuple[Literal, Literal] | None:
 
 
 @contextmanager
-def hold(frame: DataFrame, view: str, small: int = SMALL) -> Iterator[Held]:
-    """Compute a frame once and keep its rows under a temporary view, for a block."""
+def hold(frame: DataFrame, view: str, small: int = SMALL, aside: str = "") -> Iterator[Held]:
+    """Compute a frame once and keep its rows under a temporary view, for a block.
+
+    Rows with a number in the column `aside` are not kept; the numbers are added up.
+    """
     few = frame.limit(small + 1).toArrow()
+    schema = frame.drop(aside).schema if aside else frame.schema
     if few.num_rows <= small:
-        local = frame.sparkSession.createDataFrame(few, schema=frame.schema)
+        number = 0
+        if aside:
+            numbers = few.column(aside)
+            number = pyarrow.compute.sum(numbers).as_py() or 0
+            few = few.filter(numbers.is_null()).drop_columns([aside])
+        local = frame.sparkSession.createDataFrame(few, schema=schema)
         with temp_view(local, view):
-            yield Held(view, few.num_rows, local, few)
+            yield Held(view, few.num_rows, local, few, number)
         return
-    kept = frame.localCheckpoint()
+    kept, number = frame.localCheckpoint(), 0
+    if aside:
+        number = kept.agg({aside: "sum"}).collect()[0][0] or 0
+        kept = kept.where(f"{quote(aside)} IS NULL").drop(aside)
     with temp_view(kept, view):
-        yield Held(view, kept.count(), kept, None)
+        yield Held(view, kept.count(), kept, None, number)

@@ -11,12 +11,20 @@ from pyspark.sql import SparkSession
 from everview.algebra.printing import short_name
 from everview.maintenance.folding import DELETE, INSERT, OP, UPDATE
 from everview.maintenance.identity import COUNT
-from everview.program.records import Action, Reason, Record, RowCounts, Why
+from everview.program.records import (
+    NONE_DROPPED,
+    Action,
+    Dropped,
+    Reason,
+    Record,
+    RowCounts,
+    Why,
+)
 from everview.program.steps import ApplyDelta, Program
 from everview.spark import apply
-from everview.spark.capture import captured
+from everview.spark.capture import Captured, captured
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
-from everview.spark.compute import computed
+from everview.spark.compute import Computation
 from everview.spark.hold import Held, hold
 from everview.spark.pins import Pin, why_key_lost, why_not_continuous
 from everview.spark.session import set_for
@@ -39,22 +47,27 @@ def refresh_incrementally(
     """Take the changes of the moved tables into the view; MustBeFull if that cannot be done."""
     session = writer.session
     _check_continuity(session, program, pins, moved, before)
+    if program.compute.plan.relevance.is_empty_for_ever:
+        return _advance(writer, _record(writer, pins, {}))
     with ExitStack() as held:
         changes = held.enter_context(captured(session, program, moved, before, small))
-        if all(change.is_small for change in changes.values()):
+        if all(change.held.is_small for change in changes.values()):
             held.enter_context(set_for(session, _SMALL))
-        told = ", ".join(
-            f"{change.rows} of {short_name(table)}" for table, change in changes.items()
-        )
+        told = ", ".join(f"{change.rows} of {short_name(t)}" for t, change in changes.items())
         writer.observe(Point.CAPTURED, f"changed rows: {told}")
         changed = {table: change for table, change in changes.items() if change.rows}
+        record = _record(writer, pins, changes)
         if not changed:
-            return _advance(writer, _record(writer, pins, changes, RowCounts()))
-        delta = held.enter_context(computed(writer, program, pins, changed, small))
+            return _advance(writer, record)
+        computation = Computation(writer, program, pins, changed, small)
+        guarded = computation.guarded(before)
+        delta = held.enter_context(computation.delta(guarded.plan))
         counts = _row_counts(delta) if delta else RowCounts()
         told = f"+{counts.inserted} ~{counts.updated} −{counts.deleted}"
         writer.observe(Point.COMPUTED, f"rows of the view: {told}")
-        record = _record(writer, pins, changes, counts)
+        record = replace(
+            record, rows=counts, distrusted=guarded.distrusted, violations=guarded.violations
+        )
         if delta is None or not delta.rows:
             return _advance(writer, record)
         return _apply(writer, program.apply, delta, record)
@@ -87,17 +100,28 @@ def _row_counts(delta: Held) -> RowCounts:
     return RowCounts(weights[INSERT], weights[UPDATE], abs(weights[DELETE]))
 
 
-def _record(
-    writer: Writer, pins: Sequence[Pin], changes: Mapping[str, Held], rows: RowCounts
-) -> Record:
+def _record(writer: Writer, pins: Sequence[Pin], changes: Mapping[str, Captured]) -> Record:
+    dropped = sum((change.dropped for change in changes.values()), NONE_DROPPED)
+    changed_rows = sum(change.rows for change in changes.values())
     return replace(
         writer.draft,
         action=Action.INCREMENTAL,
-        why=_WHY,
-        rows=rows,
+        why=_WHY if changed_rows else _why_irrelevant(dropped),
         sources=tuple(p.position for p in pins),
-        changed_rows=sum(change.rows for change in changes.values()),
+        changed_rows=changed_rows,
+        dropped=dropped,
     )
+
+
+def _why_irrelevant(dropped: Dropped) -> Why:
+    """No changed row is computed with: which is why no table is read."""
+    message = "no changed row can matter to the view"
+    if dropped != NONE_DROPPED:
+        message += (
+            f": {dropped.irrelevant} do not meet its conditions,"
+            f" {dropped.unused} changed nothing that it reads"
+        )
+    return Why(Reason.ALL_IRRELEVANT, message)
 
 
 def _advance(writer: Writer, record: Record) -> tuple[Record, Commit]:

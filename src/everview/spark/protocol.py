@@ -19,15 +19,19 @@ from everview.maintenance.identity import COUNT
 from everview.program.definition import Definition
 from everview.program.records import (
     Action,
+    Distrust,
     Reason,
     Record,
     RefreshResult,
+    Violation,
     Why,
     result_of,
 )
 from everview.program.view_log import newest_record
 from everview.spark import apply
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Observe, Point, Writer
+from everview.spark.compute import source_of
+from everview.spark.guard import checked_whole, unproven
 from everview.spark.hold import SMALL
 from everview.spark.incremental import refresh_incrementally
 from everview.spark.pins import Pin, count_rows, pin_sources, why_key_lost, why_schema_changed
@@ -92,7 +96,7 @@ def _refresh(writer: Writer, full: Why | None, small: int) -> tuple[Record, Comm
     _check_policy(view, why)
     if before and _is_outdated(writer, pins):
         raise MustBeRebuilt(why)
-    return _refresh_in_full(writer, pins, why)
+    return _refresh_in_full(writer, pins, before, why)
 
 
 def _drafted(draft: Record, before: Record | None, moved: Sequence[Pin]) -> Record:
@@ -105,6 +109,7 @@ def _drafted(draft: Record, before: Record | None, moved: Sequence[Pin]) -> Reco
         draft,
         starts=tuple((s.table, s.version) for s in before.sources),
         pace=before.pace,
+        distrusted=before.distrusted,
         estimate=before.pace.estimate(changed) if before.pace and moved else None,
     )
 
@@ -163,19 +168,40 @@ def _check_policy(view: View, why: Why) -> None:
         raise RefreshError(problem)
 
 
-def _refresh_in_full(writer: Writer, pins: Sequence[Pin], why: Why) -> tuple[Record, Commit]:
+def _refresh_in_full(
+    writer: Writer, pins: Sequence[Pin], before: Record | None, why: Why
+) -> tuple[Record, Commit]:
     """Recompute the view at the pinned versions and replace its state."""
     definition = writer.view.definition
+    distrusted, violations = _proven(writer, pins, before)
     record = replace(
         writer.draft,
         action=Action.FULL,
         why=why,
         sources=tuple(p.position for p in pins),
         base_rows=count_rows(writer.session, pins) if _has_choice(definition) else 0,
+        distrusted=distrusted,
+        violations=violations,
     )
     state = writer.view.state.name
     query = stored_query(definition, pins)
     return writer.write(apply.overwrite_sql(state, definition.stored, query), record)
+
+
+def _proven(
+    writer: Writer, pins: Sequence[Pin], before: Record | None
+) -> tuple[tuple[Distrust, ...], tuple[Violation, ...]]:
+    """Which constraints of joins along foreign keys are not to be used after a recomputation.
+
+    A new view checks whole tables; later it is left to the next incremental refresh.
+    """
+    plan = writer.view.definition.plan
+    if plan is None or not plan.foreign_keys.relies_on:
+        return (), ()
+    if before is not None:
+        return unproven(plan, before, pins), ()
+    found = checked_whole(writer.session, plan, source_of(writer.view, pins), pins)
+    return found.distrusted, found.violations
 
 
 def stored_query(definition: Definition, pins: Sequence[Pin]) -> str:

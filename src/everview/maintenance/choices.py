@@ -1,0 +1,42 @@
+"""What can be chosen about a plan: each optimisation has a name by which it is switched off.
+
+Whatever is chosen, the view is the same; tests compare them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from everview.maintenance.foreign_keys import Strategy
+
+
+class Optimisation(StrEnum):
+    """What can be switched off by name."""
+
+    RELEVANCE = "relevance"
+    """Rows that cannot matter are neither held nor read."""
+    SUMS = "sums"
+    """Sums and counts of stored groups are added to; else they are computed anew."""
+    EXTREMES = "extremes"
+    """MIN and MAX are merged; else they are computed anew."""
+    RANGES = "ranges"
+    """The least and greatest key of a change are passed to the tables that it meets."""
+    BROADCASTS = "broadcasts"
+    """What stays small beside a small change is brought to what it meets."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What was chosen for a view."""
+
+    foreign_keys: Strategy = Strategy.SPLIT
+    thorough: bool = False
+    """Whether a refresh looks for references to removed keys in the whole table that refers."""
+    off: frozenset[Optimisation] = frozenset()
+
+    def uses(self, optimisation: Optimisation) -> bool:
+        return optimisation not in self.off
+
+
+DEFAULT = Choices()

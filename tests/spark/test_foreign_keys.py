@@ -1,0 +1,120 @@
+"""Joins along foreign keys on Delta: right whatever the keys are worth, and said when they fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from everview import Action
+from everview.maintenance.foreign_keys import Strategy
+from tests.spark.lake import Lake
+
+FROM = "FROM sale JOIN item ON of_item = i JOIN shop ON of_shop = s"
+STAR = f"SELECT id, amount, name, city {FROM}"
+VALID = [
+    # facts come and go with their dimension rows
+    [
+        "INSERT INTO item VALUES (3, 'cup')",
+        "INSERT INTO sale VALUES (13, 3, 1, 5), (14, 3, 2, 6), (15, NULL, 1, 7)",
+    ],
+    ["DELETE FROM sale WHERE of_shop = 2", "DELETE FROM shop WHERE s = 2"],
+    # updated in a column that is read, and one fact that points elsewhere now
+    [
+        "UPDATE item SET name = 'pens' WHERE i = 1",
+        "UPDATE sale SET of_item = 1 WHERE id = 12",
+        "INSERT INTO shop VALUES (9, 'Ulm')",
+    ],
+]
+
+
+@pytest.fixture
+def star(lake: Lake) -> Lake:
+    lake.table("item", "i INT NOT NULL PRIMARY KEY RELY, name STRING", "(1, 'pen'), (2, 'ink')")
+    lake.table("shop", "s INT NOT NULL PRIMARY KEY RELY, city STRING", "(1, 'Bonn'), (2, 'Kiel')")
+    lake.table("sale", "id INT NOT NULL PRIMARY KEY RELY, of_item INT, of_shop INT, amount INT")
+    lake.sql("INSERT INTO sale VALUES (10, 1, 1, 1), (11, 2, 2, 2), (12, 2, 1, 3)")
+    lake.sql("ALTER TABLE sale ADD CONSTRAINT fi FOREIGN KEY (of_item) REFERENCES item (i) RELY")
+    lake.sql("ALTER TABLE sale ADD CONSTRAINT fs FOREIGN KEY (of_shop) REFERENCES shop (s) RELY")
+    return lake
+
+
+def test_every_strategy_keeps_a_star_right(star: Lake) -> None:
+    for strategy in Strategy:
+        header = f"TBLPROPERTIES ('everview.foreign_keys' = '{strategy}')"
+        star.create(f"by_{strategy}", STAR, header)
+    star.create(
+        "sums",
+        STAR.replace("id, amount, name, city", "city, sum(amount) AS s, count(*) AS n")
+        + " GROUP BY city",
+    )
+    for batch in VALID:
+        for statement in batch:
+            star.sql(statement)
+        for strategy in Strategy:
+            assert star.check(f"by_{strategy}").violations == ()
+        assert star.check("sums").violations == ()
+
+
+def test_a_reference_that_dangles_is_named_and_the_key_not_used_until_it_is_mended(
+    star: Lake,
+) -> None:
+    star.create("v", STAR)
+    star.sql("INSERT INTO sale VALUES (20, 7, 1, 1)")
+    (violation,) = star.check("v").violations
+    assert violation.constraint.endswith(".sale.fi")
+    assert violation.rows == 1
+    assert "id = 20" in violation.samples[0]
+    assert star.ev.view("v").history()[0].violations == (violation,)
+    # its row comes late, in a change that looks clean
+    star.sql("INSERT INTO item VALUES (7, 'late')")
+    assert star.check("v").violations == ()
+    assert _distrusted(star) == [".sale.fi"]
+    version = star.ev.spark.sql("DESCRIBE HISTORY sale LIMIT 1").collect()[0].version
+    star.sql(f"ALTER TABLE sale SET TBLPROPERTIES ('everview.proven.fi' = '{version + 1}')")
+    star.sql("INSERT INTO sale VALUES (21, 7, 1, 1)")
+    star.check("v")
+    assert _distrusted(star) == []
+
+
+def test_a_key_that_comes_twice_is_noticed(star: Lake) -> None:
+    star.create(
+        "v", "SELECT sum(amount) AS s, name FROM sale JOIN item ON of_item = i GROUP BY name"
+    )
+    star.sql("INSERT INTO item VALUES (1, 'twin')")
+    (violation,) = star.check("v").violations
+    assert "several rows have one key" in str(violation)
+    star.sql("DELETE FROM item WHERE name = 'pen'")
+    star.check("v")
+
+
+def test_what_does_not_hold_when_a_view_is_created_is_not_used(star: Lake) -> None:
+    star.sql("INSERT INTO sale VALUES (20, 7, 1, 1)")
+    star.create("v", STAR)
+    (created,) = star.ev.view("v").history()
+    assert [v.constraint.rpartition(".")[2] for v in created.violations] == ["fi"]
+    star.sql("INSERT INTO item VALUES (7, 'late')")
+    star.check("v")
+
+
+def test_after_a_recomputation_whole_tables_are_checked_once_more(star: Lake) -> None:
+    star.create("v", STAR)
+    star.sql("INSERT INTO sale VALUES (20, 7, 1, 1)")
+    star.ev.view("v").refresh(full=True)
+    assert len(_distrusted(star)) == 4
+    star.sql("INSERT INTO sale VALUES (21, 1, 1, 1)")
+    (violation,) = star.check("v").violations
+    assert violation.constraint.endswith(".sale.fi")
+    assert _distrusted(star) == [".sale.fi"]
+    star.sql("INSERT INTO item VALUES (7, 'late')")
+    star.check("v")
+
+
+def test_a_key_dropped_meanwhile_is_not_used(star: Lake) -> None:
+    star.create("v", "SELECT city, count(*) AS n FROM sale JOIN shop ON of_shop = s GROUP BY city")
+    star.sql("ALTER TABLE sale DROP CONSTRAINT fs")
+    star.sql("DELETE FROM shop WHERE s = 2")  # still referred to
+    star.check("v", Action.INCREMENTAL)
+
+
+def _distrusted(lake: Lake) -> list[str]:
+    found = lake.newest("v").distrusted
+    return [d.constraint.removeprefix(f"spark_catalog.{lake.schema}") for d in found]
