@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from everview.algebra.printing import formula, listing, short_name
 from everview.algebra.relations import Net, Output, Relation, Scan
+from everview.algebra.scalars import TRUE
 from everview.algebra.trees import scans, summands
 from everview.catalog.constraints import PrimaryKey, Unique
 from everview.catalog.tables import Table
@@ -243,10 +244,11 @@ def _step(step: Step) -> str:
     match step:
         case PinVersions(tables):
             return f"pin the versions of {', '.join(map(short_name, tables))}"
-        case ReadChanges(table, columns, key):
+        case ReadChanges(table, columns, key, matters):
             told_apart = f", told apart by key ({', '.join(key)})" if key else ""
             read = f"{short_name(table)} ({', '.join(columns)})"
-            return f"read the changes of {read}, netted{told_apart}"
+            dropped = "" if matters == TRUE else ", without rows that cannot matter"
+            return f"read the changes of {read}, netted{told_apart}{dropped}"
         case CheckConstraints(constraints):
             named = ", ".join(map(short_name, constraints))
             return f"check in the changes that {named} hold; one that does not is not used"

@@ -14,6 +14,9 @@ from everview.maintenance.foreign_keys import Parts
 from everview.maintenance.identity import Identity
 from everview.maintenance.plan import Plan
 
+CHANGED = "changed"
+"""The reference by which a condition on changed rows names their columns."""
+
 
 @dataclass(frozen=True)
 class PinVersions:
@@ -30,6 +33,8 @@ class ReadChanges:
     columns: tuple[str, ...]
     key: tuple[str, ...] = ()
     """By which rows that were updated, inserted and removed are told apart, if they are."""
+    matters: Scalar = TRUE
+    """What a changed row must satisfy to be held, on the columns of CHANGED."""
 
 
 @dataclass(frozen=True)
@@ -84,18 +89,17 @@ class Program:
     def read(self, table: str) -> ReadChanges:
         return next(step for step in self.reads if step.table == table)
 
-    def matters(self, step: ReadChanges, ref: str) -> Scalar:
-        """What a changed row must satisfy to be held, on the columns of `ref`.
-
-        Nothing, where changes are told apart by key: then the keys are checked in all of them.
-        """
-        return TRUE if step.key else self.compute.plan.relevant_change(step.table, ref)
-
 
 def make_program(plan: Plan) -> Program:
     """The program that a plan stands for."""
     keys = plan.foreign_keys.split_keys
-    reads = tuple(ReadChanges(t, plan.used_columns(t), keys.get(t, ())) for t in plan.tables)
+    reads = tuple(_read(plan, table, keys.get(table, ())) for table in plan.tables)
     check = CheckConstraints(plan.foreign_keys.relies_on)
     apply = ApplyDelta(plan.columns, plan.identity)
     return Program(PinVersions(plan.tables), reads, check, ComputeDelta(plan), apply)
+
+
+def _read(plan: Plan, table: str, key: tuple[str, ...]) -> ReadChanges:
+    """Changes that are told apart by key are held whole: the keys are checked in all of them."""
+    matters = TRUE if key else plan.relevant_change(table, CHANGED)
+    return ReadChanges(table, plan.used_columns(table), key, matters)

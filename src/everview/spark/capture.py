@@ -20,7 +20,7 @@ from everview.maintenance.foreign_keys import Parts
 from everview.program.records import Dropped, Record
 from everview.program.steps import Program
 from everview.spark.commit import MustBeFull
-from everview.spark.feed import ASIDE, CHANGED, feed_sql, why_unreadable
+from everview.spark.feed import ASIDE, feed_sql, why_unreadable
 from everview.spark.hold import Held, hold
 from everview.spark.pins import Pin
 from everview.sql.change_parts import PART, REMOVED, UPDATED, with_parts
@@ -69,11 +69,10 @@ def _capture(
     position = before.position(str(pin.name))
     start = position.version if position else -1
     step = program.read(str(pin.name))
-    matters = program.matters(step, CHANGED)
-    sql = feed_sql(pin.name, step.columns, start, pin.position.version, matters)
+    sql = feed_sql(pin.name, step.columns, start, pin.position.version, step.matters)
     if step.key:
         sql = with_parts(f"({sql})", step.key)
-    aside = ASIDE if matters != TRUE else ""
+    aside = ASIDE if step.matters != TRUE else ""
     with ExitStack() as stack:
         try:
             view = change_view(pin.name)

@@ -9,11 +9,10 @@ from pyspark.errors import PySparkException
 from everview.algebra.scalars import TRUE, Scalar
 from everview.catalog.names import Name, quote
 from everview.program.records import Reason, Why
+from everview.program.steps import CHANGED
 from everview.sql.emit import WEIGHT, emit_scalar
 from everview.sql.literals import string
 
-CHANGED = "changed"
-"""The reference by which a condition on the rows of a feed names its columns."""
 ASIDE = "__ev_aside"
 """The column that says how many rows of a feed cannot matter."""
 
