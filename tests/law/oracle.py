@@ -7,7 +7,7 @@ text too, so the reader of SQL is under test as well as the rules.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -112,15 +112,16 @@ class Maintained:
     data: dict[str, tuple[Row, ...]]
     read: set[str] = field(default_factory=set)
     """What the last refresh read besides changes: tables, and the view's own state."""
+    off: frozenset[Optimisation] = frozenset()
     distrusted: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         reading = read_query(self.text, self._find)
         assert reading.relation is not None, [p.detail for p in reading.problems]
         tables = {str(t.name): t for t in reading.tables}
-        self.plan: Plan = make_plan(reading.relation, tables)
+        self.plan: Plan = make_plan(reading.relation, tables, choices=Choices(off=self.off))
         self.without_relevance: Plan = make_plan(
-            reading.relation, tables, choices=Choices(off=frozenset({Optimisation.RELEVANCE}))
+            reading.relation, tables, choices=Choices(off=self.off | {Optimisation.RELEVANCE})
         )
         self.load()
         self.stored = evaluate(self.plan.relation)
@@ -324,5 +325,8 @@ def _bounds(values: list[int | str | None]) -> tuple[Literal, Literal] | None:
     return Literal(str(min(values))), Literal(str(max(values)))  # type: ignore[type-var]
 
 
-def maintained(text: str, schema: Sequence[Table], data: Data) -> Maintained:
-    return Maintained(text, tuple(schema), {own: tuple(rows) for own, rows in data.items()})
+def maintained(
+    text: str, schema: Sequence[Table], data: Data, off: Collection[Optimisation] = ()
+) -> Maintained:
+    rows = {own: tuple(rows) for own, rows in data.items()}
+    return Maintained(text, tuple(schema), rows, off=frozenset(off))

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from everview.catalog.tables import Table
+from everview.maintenance.choices import Optimisation
 from tests.law.batches import Batch, batches
 from tests.law.oracle import maintained
 from tests.law.schemas import Row, databases, schemas
@@ -34,6 +35,8 @@ class Case:
     schema: tuple[Table, ...]
     data: dict[str, tuple[Row, ...]]
     history: tuple[Batch, ...]
+    off: frozenset[Optimisation]
+    """The optimisations that are switched off."""
 
 
 @st.composite
@@ -45,11 +48,12 @@ def cases(draw: st.DrawFn, refreshes: int = 1) -> Case:
     for _ in range(refreshes):
         history.append(draw(batches(schema, current)))
         current = history[-1].applied_to(current)
-    return Case(view, schema, data, tuple(history))
+    off = draw(st.just(frozenset()) | st.frozensets(st.sampled_from(Optimisation)))
+    return Case(view, schema, data, tuple(history), off)
 
 
 def check(case: Case) -> None:
-    view = maintained(case.view, case.schema, case.data)
+    view = maintained(case.view, case.schema, case.data, case.off)
     for batch in case.history:
         view.refresh(batch)
 
