@@ -9,6 +9,7 @@ from bench import report
 from bench.changes import CUSTOMER, DATED, LINEITEM, ORDERS, SOLD, Batch, Change
 from bench.join_views import JOINS
 from bench.query_views import QUERY_VIEWS
+from bench.recent_views import MONTH, MONTH_WITHOUT
 from bench.rounds import Contest
 from bench.samples import Samples
 from bench.tpch import tables_of
@@ -73,6 +74,15 @@ COMMANDS = {
         "INCREMENTAL",
         with_expert=True,
         render=report.contest,
+    ),
+    "relevance": Command(
+        "a view over one month, changes over all years: the analysis of relevance on and off",
+        (MONTH, MONTH_WITHOUT),
+        (LINEITEM, ORDERS),
+        (0.01,),
+        "INCREMENTAL",
+        with_expert=False,
+        render=report.relevance,
     ),
     "sweep": Command(
         "the same queries under AUTO, from very small changes to half of the rows",

@@ -36,6 +36,24 @@ def sweep(samples: Samples, scale: float, rounds: int, changed: str) -> str:
     return "\n".join([head, "", *_table(columns, rows), "", note])
 
 
+def relevance(samples: Samples, scale: float, rounds: int, changed: str) -> str:
+    """A view with the analysis of relevance against the same view without it."""
+    (share,) = samples.shares
+    head = _head(scale, f"{share * 100:g} % of the rows of {changed} changed", rounds)
+    with_it, without = samples.views
+    rows = []
+    for view, what in ((with_it, "on"), (without, "off")):
+        cost, full = samples.median(view, EVERVIEW), samples.median(view, FULL)
+        held = f"{samples.changed_rows(view, EVERVIEW):,}"
+        compute = samples.phases(view, EVERVIEW).get("compute", Cost(0.0, 0))
+        times = (f"{t:.2f} s" for t in (cost.seconds, compute.seconds))
+        rows.append([what, held, *times, str(cost.jobs), f"{cost.seconds / full.seconds:.2f}"])
+    on, off = (samples.median(view, EVERVIEW).seconds for view in (with_it, without))
+    columns = ["relevance", "changed rows held", "refresh", "of it compute", "jobs", "/ full"]
+    said = f"A refresh with the analysis takes {on / off:.2f} of the time of one without."
+    return "\n".join([head, "", *_table(columns, rows), "", said])
+
+
 def _head(scale: float, changed: str, rounds: int) -> str:
     return f"TPC-H at scale {scale:g}, {changed}, median of {rounds} rounds in one warm run."
 

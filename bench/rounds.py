@@ -45,9 +45,8 @@ class Contest:
 
     def _create(self, view: BenchView) -> None:
         print(f"creating {view.name}", flush=True)
-        self.ev.sql(
-            f"CREATE MATERIALIZED VIEW {view.name} REFRESH POLICY {self.policy} AS {view.query}"
-        )
+        header = f"{view.properties} REFRESH POLICY {self.policy}"
+        self.ev.sql(f"CREATE MATERIALIZED VIEW {view.name} {header} AS {view.query}")
         self._create_table(f"full_{view.name}", view.query)
         if self.with_expert:
             self._create_table(f"expert_{view.name}", view.stored or view.query)
@@ -74,8 +73,8 @@ class Contest:
         first = number % len(methods)
         for method, work in [*methods[first:], *methods[:first], (NO_DATA, self._nothing(view))]:
             cost, result = watch.cost(work)
-            action = result.action if result else None
-            yield Sample(view.name, share, method, cost, watch.phases, action)
+            action, rows = (result.action, result.changed_rows) if result else (None, 0)
+            yield Sample(view.name, share, method, cost, watch.phases, action, rows)
 
     def _recompute(self, view: BenchView) -> None:
         self.ev.sql(f"INSERT OVERWRITE full_{view.name} {view.query}").collect()

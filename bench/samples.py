@@ -21,6 +21,8 @@ class Sample:
     phases: dict[str, Cost]
     action: Action | None = None
     """What a refresh did."""
+    changed_rows: int = 0
+    """The changed rows of base tables that a refresh computed with."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,10 @@ class Samples:
         names = dict.fromkeys(phase for s in samples for phase in s.phases)
         nothing = Cost(0.0, 0)
         return {name: _median(s.phases.get(name, nothing) for s in samples) for name in names}
+
+    def changed_rows(self, view: str, method: str) -> int:
+        """The median of the rows that refreshes computed with."""
+        return round(statistics.median(s.changed_rows for s in self.of(view, method)))
 
     def ratio(self, view: str, method: str, to: str, share: float | None = None) -> float:
         """The time of one method as a part of another's."""

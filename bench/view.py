@@ -20,6 +20,8 @@ class BenchView:
     """For a join: the keys that a change can touch, kept in a table before the merge."""
     stored: str = ""
     """What the expert's table holds, if not the rows of the view."""
+    properties: str = ""
+    """A clause of the statement that creates the view."""
     shown: str = ""
     """The rows of the view from the expert's table, if they are not stored as they are."""
 
