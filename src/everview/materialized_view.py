@@ -9,6 +9,7 @@ from everview.algebra.printing import short_name
 from everview.catalog.names import Name
 from everview.program.definition import Definition
 from everview.program.explain import Explanation
+from everview.program.notices import distrust_notices
 from everview.program.records import Reason, RefreshResult, Why
 from everview.program.summaries import HistoryEntry, ViewSummary
 from everview.program.verification import Verification
@@ -47,8 +48,10 @@ class MaterializedView:
 
     def explain(self) -> Explanation:
         """How the view is maintained."""
-        definition = self.definition
-        return Explanation(definition, definition.text, self._views.notices(definition))
+        view = self._views.load(self._name)
+        definition = view.definition
+        notices = (*self._views.notices(definition), *distrust_notices(view.log))
+        return Explanation(definition, definition.text, notices)
 
     def verify(self) -> Verification:
         """Compare the stored view with its query at the recorded versions, every row."""

@@ -28,6 +28,12 @@ def test_a_query_alone_is_explained_too(schema: Path) -> None:
     assert code == 0 and out.startswith("view query ")
 
 
+def test_joins_along_foreign_keys_as_a_flowchart(schema: Path) -> None:
+    code, out, _ = run("explain", "--sql", JOIN, "--schema", schema, "--mermaid")
+    assert (code, out.splitlines()[0]) == (0, "flowchart LR")
+    assert out.splitlines()[1:] == ['  n0("o")', '  n1["c"]', '  n0 -->|"fk"| n1']
+
+
 def test_json_is_one_object_per_line(schema: Path) -> None:
     sql = f"SELECT total FROM orders; EXPLAIN CREATE MATERIALIZED VIEW w AS {JOIN}"
     _, out, _ = run("explain", "--sql", sql, "--schema", schema, "--json")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from everview.program.records import Action, Reason
+from everview.program.records import Action, Distrust, Reason
 from tests.cli.given import (
     DATA,
     NO_DATA,
@@ -97,6 +98,19 @@ def test_of_two_states_the_younger_counts(warehouse: Path) -> None:
     os.utime(younger / "_delta_log" / f"{0:020d}.json", (1_900_000_000, 1_900_000_000))
     _, out, _ = run("explain", "v", "--warehouse", warehouse)
     assert "project r0 to t.id, t.n" in out
+
+
+def test_a_constraint_that_does_not_hold_is_shown(warehouse: Path) -> None:
+    table = write_view(warehouse, SQL)
+    record = record_of(define(warehouse, SQL), Action.INCREMENTAL, Reason.SOURCES_CHANGED, 2)
+    ids = ("spark_catalog.default.t.fk", "spark_catalog.default.t.unchecked")
+    distrusted = (Distrust(ids[0], 2), Distrust(ids[1], 2, violated=False))
+    written = replace(record, distrusted=distrusted).to_json()
+    write_commit(table, 2, DATA, userMetadata=written)
+    assert "; t.fk found not to hold" in run("status", "--warehouse", warehouse)[1]
+    _, out, _ = run("explain", "v", "--warehouse", warehouse)
+    assert "note: t.fk is not used, because a refresh up to version 2 of its table" in out
+    assert "note: t.unchecked is not used: the next refresh checks whether it holds" in out
 
 
 def test_history_is_newest_first(warehouse: Path) -> None:

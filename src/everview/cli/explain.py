@@ -14,7 +14,7 @@ from everview.cli.shell import OK, TRIPPED, Shell, existing, find_views, named_v
 from everview.cli.texts import placed, read_text
 from everview.errors import Code, Problem, SqlError
 from everview.program.explain import ALIGNED, Explanation
-from everview.program.notices import feed_notices
+from everview.program.notices import distrust_notices, feed_notices
 from everview.program.offline import NOTICE, define_offline
 from everview.program.offline_tables import (
     OfflineTables,
@@ -38,7 +38,9 @@ def explain(args: argparse.Namespace, shell: Shell) -> int:
     console = shell.console
     refused = []
     for number, explanation in enumerate(_explanations(args)):
-        if args.json:
+        if args.mermaid:
+            console.print(explanation.to_mermaid())
+        elif args.json:
             console.json(json.loads(explanation.to_json()))
         else:
             console.print("\n" * (number > 0) + _text(explanation, console))
@@ -97,9 +99,10 @@ def _is_file(what: str) -> bool:
 
 
 def _of_view(name: str, warehouse: Path) -> Explanation:
-    definition = named_view(find_views(warehouse), name).definition
+    view = named_view(find_views(warehouse), name)
+    definition = view.definition
     tables = tables_of_warehouse(existing(warehouse))
-    notices = feed_notices(definition, tables.has_feed)
+    notices = (*feed_notices(definition, tables.has_feed), *distrust_notices(view.log))
     return Explanation(definition, definition.text, notices)
 
 

@@ -124,6 +124,9 @@ def _make_parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--require-incremental", action="store_true", help="exit 2 if a view would be recomputed"
     )
+    command.add_argument(
+        "--mermaid", action="store_true", help="joins along foreign keys as a Mermaid flowchart"
+    )
     _add_warehouse(command)
     _add_json(command)
 

@@ -52,7 +52,9 @@ def _sources(one: ViewStatus) -> str:
     if one.changed_by_others:
         return "its own table was changed by others"
     stale = [str(s) for s in one.sources if s.standing is not Standing.CURRENT]
-    return ", ".join(stale) or "up to date"
+    standing = ", ".join(stale) or "up to date"
+    broken = ", ".join(map(short_name, one.distrusted))
+    return f"{standing}; {broken} found not to hold" if broken else standing
 
 
 def _history_row(entry: HistoryEntry) -> tuple[object, ...]:

@@ -62,6 +62,14 @@ class Explanation:
     def __str__(self) -> str:
         return "\n".join(_lines(self))
 
+    def to_mermaid(self) -> str:
+        """The joins of the view along foreign keys, as a Mermaid flowchart."""
+        program = self.definition.program
+        if program is None:
+            return "flowchart LR"
+        labels = _labels(self.definition)
+        return foreign_key_graph.mermaid(program.compute.plan.foreign_keys, labels)
+
     def to_json(self) -> str:
         """The same facts for programs, in a fixed order."""
         return json.dumps(_facts(self), indent=2, ensure_ascii=False)

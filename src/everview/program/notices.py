@@ -1,4 +1,4 @@
-"""What a user should know of a view's sources before its first refresh."""
+"""What a user should know of a view's sources: their change feeds, and keys that do not hold."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Callable
 from everview.algebra.printing import short_name
 from everview.catalog.names import Name
 from everview.program.definition import Definition
+from everview.program.records import Distrust
+from everview.program.view_log import Commits, newest_record
 from everview.warehouse.delta_log import FEED
 
 
@@ -14,6 +16,22 @@ def feed_notices(definition: Definition, has_feed: Callable[[Name], bool]) -> tu
     """A notice for each source whose change feed is off, if the view could use it."""
     names = [t.name for t in definition.tables if definition.plan and not has_feed(t.name)]
     return tuple(_feed_is_off(short_name(str(name))) for name in names)
+
+
+def distrust_notices(log: Commits) -> tuple[str, ...]:
+    """A notice for each declared constraint that a view does not use, from its last refresh."""
+    record, _ = newest_record(log)
+    return tuple(_is_not_used(d) for d in record.distrusted) if record else ()
+
+
+def _is_not_used(distrust: Distrust) -> str:
+    name = short_name(distrust.constraint)
+    if not distrust.violated:
+        return f"{name} is not used: the next refresh checks whether it holds"
+    return (
+        f"{name} is not used, because a refresh up to version {distrust.version} of its table"
+        " found that it does not hold; mend the data and run everview keys check"
+    )
 
 
 def _feed_is_off(table: str) -> str:

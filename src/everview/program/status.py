@@ -56,6 +56,8 @@ class ViewStatus:
     last: HistoryEntry
     sources: tuple[SourceStatus, ...]
     changed_by_others: bool
+    distrusted: tuple[str, ...] = ()
+    """Declared constraints that were found not to hold, and are not used."""
 
     @property
     def is_current(self) -> bool:
@@ -76,6 +78,7 @@ def status_of(view: StoredView, directories: Mapping[Name, Path]) -> ViewStatus:
         last=history_of(view.log, 1)[0],
         sources=_sources(view, record, directories),
         changed_by_others=foreign,
+        distrusted=tuple(d.constraint for d in record.distrusted if d.violated),
     )
 
 
