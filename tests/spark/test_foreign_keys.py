@@ -37,8 +37,10 @@ def star(lake: Lake) -> Lake:
     return lake
 
 
-def test_every_strategy_keeps_a_star_right(star: Lake) -> None:
-    for strategy in Strategy:
+def test_a_star_is_kept_right(star: Lake) -> None:
+    """The law tests compare all strategies; here two of them meet Delta."""
+    chosen = (Strategy.SPLIT, Strategy.DYNAMIC)
+    for strategy in chosen:
         header = f"TBLPROPERTIES ('everview.foreign_keys' = '{strategy}')"
         star.create(f"by_{strategy}", STAR, header)
     star.create(
@@ -49,7 +51,7 @@ def test_every_strategy_keeps_a_star_right(star: Lake) -> None:
     for batch in VALID:
         for statement in batch:
             star.sql(statement)
-        for strategy in Strategy:
+        for strategy in chosen:
             assert star.check(f"by_{strategy}").violations == ()
         assert star.check("sums").violations == ()
 

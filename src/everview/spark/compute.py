@@ -140,7 +140,17 @@ def _check(delta: Held, identity: Identity) -> None:
     if not delta.counts(OP)[BROKEN]:
         return
     if identity.kind is IdentityKind.GROUP:
-        message = "a group would have fewer rows than none, or a sum beyond its type"
+        group = _broken_group(delta, identity)
+        message = f"{group} would have fewer rows than none, or a sum beyond its type"
         raise MustBeFull(Why(Reason.STATE_INVALID, message))
     message = "two rows of the view have one key: a declared key does not hold"
     raise MustBeRebuilt(Why(Reason.KEY_VIOLATED, message))
+
+
+def _broken_group(delta: Held, identity: Identity) -> str:
+    """The first group whose new row cannot be right, as people name it."""
+    if not identity.columns:
+        return "the only group"
+    row = delta.frame.where(f"{OP} = '{BROKEN}'").select(*map(quote, identity.columns)).first()
+    values = row.asDict().items() if row else ()
+    return f"the group {', '.join(f'{name} = {value}' for name, value in values)}"

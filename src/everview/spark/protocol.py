@@ -96,7 +96,12 @@ def _refresh(writer: Writer, full: Why | None, small: int) -> tuple[Record, Comm
     _check_policy(view, why)
     if before and _is_outdated(writer, pins):
         raise MustBeRebuilt(why)
-    return _refresh_in_full(writer, pins, before, why)
+    try:
+        return _refresh_in_full(writer, pins, before, why)
+    except Exception as error:
+        if why.code is Reason.STATE_INVALID:  # recomputing may tell less of what is wrong
+            error.add_note(f"Everview recomputed the view because {why.message}")
+        raise
 
 
 def _drafted(draft: Record, before: Record | None, moved: Sequence[Pin]) -> Record:
