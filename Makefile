@@ -17,8 +17,9 @@ demo test nightly: export EVERVIEW_SHORT_RUN = 1
 demo: setup
 	@$(BIN)/everview demo
 
+# Two processes: one has the Spark session and all tests that need it, the other the rest.
 test: lint types
-	@$(BIN)/pytest
+	@$(BIN)/pytest -n 2 --dist loadgroup
 
 lint: setup
 	@$(BIN)/ruff format --check .

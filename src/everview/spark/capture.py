@@ -24,6 +24,7 @@ from everview.spark.feed import ASIDE, feed_sql, why_unreadable
 from everview.spark.hold import Held, hold
 from everview.spark.pins import Pin
 from everview.sql.change_parts import PART, REMOVED, UPDATED, with_parts
+from everview.sql.emit import WEIGHT
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def _capture(
                 raise MustBeFull(why) from error
             raise
         of_feed = pin.rows_changed_since(position) if position else 0
-        unused = max(0, of_feed - change.aside - change.rows)
+        unused = max(0, of_feed - change.aside - change.size(WEIGHT))
         dropped = Dropped(irrelevant=change.aside, unused=unused)
         yield Captured(change, _parts(change) if step.key else None, dropped)
 

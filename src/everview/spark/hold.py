@@ -59,6 +59,13 @@ class Held:
             found[of_key] += of_value
         return found
 
+    def size(self, column: str) -> int:
+        """The sum of the absolute values of a column: of weights, how many rows there are."""
+        if self.table is None:
+            return int(self.frame.selectExpr(f"sum(abs({quote(column)}))").collect()[0][0] or 0)
+        weights = pyarrow.compute.abs(self.table.column(column))
+        return int(pyarrow.compute.sum(weights).as_py() or 0)
+
     def nullable(self, columns: Iterable[str]) -> frozenset[str]:
         """The columns in which NULLs occur; all of them where that is not known."""
         if self.table is None:
