@@ -95,6 +95,22 @@ def test_four_batches_and_every_operator(lake: Lake) -> None:
     assert [(f.name, f.dataType) for f in shown] == [(f.name, f.dataType) for f in asked]
 
 
+def test_of_ordered_rows_the_first_are_shown(lake: Lake) -> None:
+    lake.table("t", "k INT NOT NULL PRIMARY KEY RELY, x INT", "(1, 5), (2, 7), (3, 7), (4, NULL)")
+    lake.create("top", "SELECT x, k FROM t ORDER BY x DESC, k LIMIT 2")
+    sums = "SELECT x, count(*) AS n FROM t GROUP BY x ORDER BY n DESC, x LIMIT 1 OFFSET 1"
+    lake.create("second", sums)
+    lake.sql("DELETE FROM t WHERE k = 2")
+    assert lake.check("top").rows_deleted == 1
+    assert lake.bag("SELECT * FROM top") == {(7, 3): 1, (5, 1): 1}
+    lake.check("second")
+    lake.sql("INSERT INTO t VALUES (9, 100), (8, 5)")
+    lake.check("top")
+    assert lake.bag("SELECT * FROM top") == {(100, 9): 1, (7, 3): 1}
+    lake.check("second")
+    assert lake.ev.view("top").verify().is_equal
+
+
 def test_sums_are_those_of_spark_to_the_last_digit(lake: Lake) -> None:
     lake.table(
         "t",

@@ -76,6 +76,7 @@ VIEWS = {
     "groups_along_a_foreign_key": (
         "SELECT a, sum(amount) AS s FROM sale JOIN t ON of_t = t.k GROUP BY a"
     ),
+    "first_rows": ("SELECT a, count(*) AS n FROM t GROUP BY a ORDER BY n DESC, a LIMIT 3"),
     "rows_that_matter": (
         "SELECT t.k, v.y FROM t JOIN u v ON t.a = v.y JOIN bag ON bag.a < t.b"
         " WHERE v.y BETWEEN 5 AND 9 AND t.b < t.a AND (c = 1 OR c + 1 < v.k AND v.k < 3)"

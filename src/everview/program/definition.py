@@ -18,6 +18,7 @@ from everview.algebra.relations import Output, Project, Relation, Union
 from everview.algebra.scalars import Verbatim
 from everview.algebra.trees import transform
 from everview.analysis.determinism import undetermined_calls
+from everview.analysis.first_rows import undecided_limit
 from everview.analysis.strata import layers
 from everview.analysis.stratum_keys import described
 from everview.analysis.ties import undecided_ties
@@ -159,7 +160,11 @@ def problems_in(reading: Reading, others: tuple[Problem, ...]) -> tuple[Problem,
     ties: tuple[Problem, ...] = ()
     if reading.relation is not None:
         cut, tables = layers(reading.relation), {str(t.name): t for t in reading.tables}
-        ties = undecided_ties(cut, described(cut, tables))
+        known = described(cut, tables)
+        ties = undecided_ties(cut, known)
+        if reading.first:
+            by = tuple(cut.top.columns[place] for place, _ in reading.first.by)
+            ties += undecided_limit(by, cut, known)
     found = (*reading.problems, *undetermined_calls(reading.calls), *ties, *others)
     return tuple(dict.fromkeys(found))
 

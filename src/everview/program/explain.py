@@ -125,6 +125,7 @@ def _relations(program: Program, definition: Definition) -> Iterable[str]:
     for text, node in _listing(definition):
         yield _aligned(text, _fact(node, program, tables)) if isinstance(node, Scan) else text
     yield from _stored(program)
+    yield from _first(definition)
 
 
 def _listing(definition: Definition) -> tuple[tuple[str, Relation], ...]:
@@ -144,6 +145,16 @@ def _labels(definition: Definition) -> dict[str, str]:
     names, plan = _names(definition), definition.plan
     parts = (*(s.operator for s in plan.layers.strata), plan.layers.top) if plan else ()
     return {s.ref: names[s.table] for part in parts for s in scans(part) if s.table in names}
+
+
+def _first(definition: Definition) -> Iterable[str]:
+    first = definition.reading.first
+    if first:
+        what = first.to_sql(definition.visible)
+        yield _aligned("shown are the first rows", f"{what}; all are stored, because one that")
+        yield _aligned(
+            "", "goes is followed by the next; the first are found when the view is read"
+        )
 
 
 def _stored(program: Program) -> Iterable[str]:

@@ -16,6 +16,7 @@ from everview.algebra.relations import Scan
 from everview.catalog.names import quote
 from everview.errors import Code, Problem, RefreshError
 from everview.maintenance.identity import COUNT
+from everview.maintenance.plan import Plan
 from everview.program.definition import Definition
 from everview.program.records import (
     Action,
@@ -210,13 +211,23 @@ def _proven(
 
 
 def stored_query(definition: Definition, pins: Sequence[Pin]) -> str:
-    """The query that computes a state: the user's own, unless other columns are stored."""
-    query = visible_query(definition, pins)
+    """The query that computes a state: the user's own, unless other rows or columns are stored."""
+    plan = definition.plan
+    is_own = plan is None or (
+        not plan.groups and not definition.reading.first and _is_visible(definition)
+    )
+    query = visible_query(definition, pins) if plan is None or is_own else _emitted(plan, pins)
     if COUNT in definition.stored:
         return apply.counted_sql(definition.visible, query)
-    plan = definition.plan
-    if plan is None or (definition.stored == definition.visible and not plan.groups):
-        return query
+    return query
+
+
+def _is_visible(definition: Definition) -> bool:
+    """Whether what is stored are the columns of the view, besides a count."""
+    return set(definition.stored) <= {*definition.visible, COUNT}
+
+
+def _emitted(plan: Plan, pins: Sequence[Pin]) -> str:
     names = {str(p.name): p for p in pins}
 
     def source(scan: Scan) -> str:

@@ -142,4 +142,8 @@ def shown(definition: Definition, state: Name, version: int | None = None) -> st
     pinned = state.quoted() + ("" if version is None else f" VERSION AS OF {version}")
     if definition.plan is None:
         return f"SELECT {', '.join(map(quote, definition.visible))} FROM {pinned}"
-    return emit_plain(definition.plan.shown, lambda scan: pinned)
+    rows = emit_plain(definition.plan.shown, lambda scan: pinned)
+    first = definition.reading.first
+    if first is None:
+        return rows
+    return f"SELECT * FROM (\n{rows}\n) {first.to_sql([quote(n) for n in definition.visible])}"

@@ -15,6 +15,7 @@ from everview.errors import SqlError
 from everview.sql.bound import UNKNOWN, Bound, Cte, Ctes
 from everview.sql.calls import calls_in
 from everview.sql.findings import Findings
+from everview.sql.first_rows import read_first, take_first
 from everview.sql.from_clause import FromClause
 from everview.sql.naming import References
 from everview.sql.parser import identifier_starts, parse_query
@@ -43,7 +44,10 @@ def read_query(text: str, find_table: FindTable) -> Reading:
     uses, tables, missing = find_tables(tree, find_table)
     findings = Findings(tokens)
     binder = _Binder(ScalarReader(text, findings), References(_lambda_names(tree)), tables)
+    limited = take_first(tree)
     bound = binder.query(tree, {}, binder.refs.fresh("view"), ())
+    names = tuple(v.name for v in bound.scope.visible) if bound.scope else ()
+    first = read_first(limited, names, findings) if limited else None
     errors = (*missing, *findings.errors)
     if errors:
         raise SqlError(*dict.fromkeys(errors), sql=text)
@@ -56,7 +60,8 @@ def read_query(text: str, find_table: FindTable) -> Reading:
         uses=uses,
         calls=calls_in(tokens, identifier_starts(tree)),
         stars=tuple(dict.fromkeys(findings.stars)),
-        names=tuple(v.name for v in bound.scope.visible) if bound.scope else (),
+        names=names,
+        first=first,
     )
 
 

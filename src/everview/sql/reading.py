@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from everview.algebra.relations import Relation
@@ -37,6 +37,21 @@ class Star:
 
 
 @dataclass(frozen=True)
+class First:
+    """The rows of a view that are shown: so many, after some, in an order of its columns."""
+
+    by: tuple[tuple[int, str], ...]
+    """The place of each column, and its direction as SQL."""
+    limit: int
+    offset: int = 0
+
+    def to_sql(self, names: Sequence[str]) -> str:
+        """The clauses, over columns of these names."""
+        order = ", ".join(f"{names[place]} {direction}" for place, direction in self.by)
+        return f"ORDER BY {order} LIMIT {self.limit}" + f" OFFSET {self.offset}" * bool(self.offset)
+
+
+@dataclass(frozen=True)
 class Reading:
     """A query as text and as algebra.
 
@@ -53,6 +68,8 @@ class Reading:
     stars: tuple[Star, ...]
     names: tuple[str, ...] = ()
     """What the query's columns are called; empty if that is not known."""
+    first: First | None = None
+    """Which rows of `relation` are shown; all, if that is not said."""
 
     @property
     def tables(self) -> tuple[Table, ...]:
