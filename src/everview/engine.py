@@ -130,7 +130,7 @@ class Everview:
                 constraints.add_constraint(self.spark, table, constraint)
                 return frames.frame(self.spark, "constraint STRING", [])
             case DropConstraint():
-                constraints.drop_constraint(self.spark, statement, text)
+                constraints.drop_constraint(self._views.inventory, statement, text)
                 return frames.frame(self.spark, "constraint STRING", [])
             case CreateTable():
                 constraints.create_table(self.spark, statement)

@@ -66,7 +66,7 @@ def test_strict_refuses_what_auto_recomputes(view: Lake) -> None:
         view.ev.view("strict").refresh()
     assert refused.value.code is Code.REFRESH_REFUSED
     assert view.bag("SELECT * FROM strict") == before
-    view.sql("ALTER TABLE t DROP CONSTRAINT pk")
+    view.sql("ALTER TABLE t DROP CONSTRAINT pk CASCADE")
     with pytest.raises(EverviewError, match="KEY_DROPPED"):
         view.ev.view("strict").refresh()
     result = view.ev.view("strict").refresh(full=True)
@@ -227,7 +227,7 @@ def test_an_update_of_a_column_not_in_use_changes_nothing(lake: Lake) -> None:
 
 
 def test_a_key_that_is_no_longer_declared(view: Lake) -> None:
-    view.sql("ALTER TABLE t DROP CONSTRAINT pk")
+    view.sql("ALTER TABLE t DROP CONSTRAINT pk CASCADE")
     view.sql("UPDATE t SET x = 11 WHERE k = 1")
     full(view, Reason.KEY_DROPPED)
     goes_on(view)

@@ -41,7 +41,7 @@ from everview.algebra.scalars import (
 )
 from everview.algebra.trees import inputs_of, scans
 from everview.analysis.column_types import have_one_type, types_in
-from everview.catalog.constraints import PrimaryKey
+from everview.catalog.constraints import PrimaryKey, Unique
 from everview.catalog.tables import Table
 
 _QUOTED = r"'[^']*'"
@@ -188,14 +188,19 @@ class BoundColumns:
         return sorted(columns, key=lambda c: names.index(c.name))
 
 
+def declared_key(table: Table, key: PrimaryKey | Unique) -> str:
+    """A declared key as a reason: `primary key orders (o_orderkey)`."""
+    word = "primary key" if isinstance(key, PrimaryKey) else "unique key"
+    return f"{word} {table.name.last} ({', '.join(key.columns)})"
+
+
 def _usable_keys(scan: Scan, table: Table) -> tuple[_TableKey, ...]:
     """The keys of a table reference: those declared and relied on, and those derived."""
     usable = []
     for key in table.relied_keys:
         fields = (table.field(name) for name in key.columns)
         columns = frozenset(Column(scan.ref, f.name) for f in fields if f)
-        word = "primary key" if isinstance(key, PrimaryKey) else "unique key"
-        because = (f"{word} {table.name.last} ({', '.join(key.columns)})",)
+        because = (declared_key(table, key),)
         usable.append(_TableKey(columns, because, because))
     for derived in table.derived_keys:
         columns = frozenset(Column(scan.ref, name) for name in derived.columns)

@@ -2,6 +2,8 @@
 
 A table keeps each constraint as a property `everview.constraint.<name>`, whose value is the
 constraint as SQL, so that Spark's own DESCRIBE EXTENDED shows it. `everview.sql` reads it back.
+One that was found to hold in the whole table has `everview.proven.<name>` beside it: the version of
+the table that was checked.
 """
 
 from __future__ import annotations
@@ -69,18 +71,43 @@ def constraint_id(table: Name, constraint: Constraint) -> str:
     return f"{table}.{plain(constraint.name)}"
 
 
+def proven_versions(properties: Mapping[str, str]) -> dict[str, int]:
+    """For each constraint that was proven its name and the version of its table that was checked.
+
+    What is no version is no proof.
+    """
+    found = ((p.removeprefix(PROVEN_PREFIX), v) for p, v in properties.items() if _is_proof(p, v))
+    return {name: int(version) for name, version in found}
+
+
+def _is_proof(name: str, value: str) -> bool:
+    return name.startswith(PROVEN_PREFIX) and value.isascii() and value.isdecimal()
+
+
 def to_sql(constraint: Constraint) -> str:
     """The constraint as SQL, without its name: `PRIMARY KEY (o_orderkey) NOT ENFORCED RELY`."""
-    trust = "NOT ENFORCED RELY" if constraint.rely else "NOT ENFORCED NORELY"
+    trust = "RELY" if constraint.rely else "NORELY"
+    target = str(constraint.target) if isinstance(constraint, ForeignKey) else ""
+    return f"{_clause(constraint, target)} NOT ENFORCED {trust}"
+
+
+def to_text(constraint: Constraint) -> str:
+    """What the constraint says, as people write it: without its name and whether to rely on it."""
+    return _clause(
+        constraint, constraint.target.short if isinstance(constraint, ForeignKey) else ""
+    )
+
+
+def _clause(constraint: Constraint, target: str) -> str:
     columns = _in_brackets(constraint.columns)
     match constraint:
         case PrimaryKey():
-            return f"PRIMARY KEY {columns} {trust}"
+            return f"PRIMARY KEY {columns}"
         case Unique():
-            return f"UNIQUE {columns} {trust}"
-        case ForeignKey(target=target, target_columns=target_columns):
+            return f"UNIQUE {columns}"
+        case ForeignKey(target_columns=target_columns):
             referred = f"{target} {_in_brackets(target_columns)}" if target_columns else target
-            return f"FOREIGN KEY {columns} REFERENCES {referred} {trust}"
+            return f"FOREIGN KEY {columns} REFERENCES {referred}"
 
 
 def _in_brackets(columns: tuple[str, ...]) -> str:
@@ -92,12 +119,3 @@ def _check_columns(columns: tuple[str, ...]) -> None:
         raise ValueError("a constraint needs at least one column")
     if len({column.lower() for column in columns}) < len(columns):
         raise ValueError("a constraint names each column once")
-
-
-def proven_versions(properties: Mapping[str, str]) -> dict[str, int]:
-    """By the name of a constraint the version of its table at which it was found to hold."""
-    return {
-        name.removeprefix(PROVEN_PREFIX): int(version)
-        for name, version in properties.items()
-        if name.startswith(PROVEN_PREFIX) and version.isdigit()
-    }

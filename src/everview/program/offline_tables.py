@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from everview.catalog.checks import checked
-from everview.catalog.constraints import Constraint, ForeignKey
+from everview.catalog.constraints import Constraint, ForeignKey, proven_versions
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 from everview.errors import CatalogError, SqlError
@@ -27,6 +27,8 @@ class OfflineTables:
 
     tables: tuple[Table, ...]
     without_feed: frozenset[Name] = frozenset()
+    proven: Mapping[Name, Mapping[str, int]] = field(default_factory=dict)
+    """For each table the versions at which its constraints, by name, were found to hold."""
 
     def find(self, name: Name) -> Table | None:
         """A table by the name a query uses; case does not matter."""
@@ -47,6 +49,7 @@ def tables_of_warehouse(warehouse: Path) -> OfflineTables:
     found = tuple(tables_in(warehouse))
     tables: list[Table] = []
     without_feed: set[Name] = set()
+    proven: dict[Name, Mapping[str, int]] = {}
     for name, directory in found:
         log = DeltaLog(directory)
         metadata = log.metadata() if log.versions() else None
@@ -59,11 +62,12 @@ def tables_of_warehouse(warehouse: Path) -> OfflineTables:
             continue
         fields = tuple(Field(*field) for field in metadata.fields)
         tables.append(Table(name, fields, constraints_of(metadata.properties)))
+        proven[name] = proven_versions(metadata.properties)
         if not metadata.has_feed:
             without_feed.add(name)
     views = stored_views(found).views
     tables += [Table(v.name, (), unsupported="is a view, not a table") for v in views]
-    return OfflineTables(tuple(tables), frozenset(without_feed))
+    return OfflineTables(tuple(tables), frozenset(without_feed), proven)
 
 
 def tables_of_snapshot(file: Path) -> OfflineTables:

@@ -1,4 +1,4 @@
-"""Declaring keys and foreign keys: checked, then kept in the table's own properties."""
+"""Declaring keys and foreign keys, and taking them back; a table keeps them in its properties."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from everview.catalog.checks import checked
-from everview.catalog.constraints import PROPERTY_PREFIX, Constraint, ForeignKey, to_sql
+from everview.catalog.constraints import (
+    PROPERTY_PREFIX,
+    PROVEN_PREFIX,
+    Constraint,
+    ForeignKey,
+    to_sql,
+)
+from everview.catalog.drops import Referring, check_drop
 from everview.catalog.names import Name, quote
 from everview.catalog.tables import Field, Table
 from everview.errors import CatalogError, Code, Problem
+from everview.program.reliance import views_relying_on
+from everview.spark.inventory import Inventory
 from everview.spark.tables import find_table, full_name
 from everview.sql.literals import string
 from everview.sql.statements import CreateTable, DropConstraint
@@ -26,15 +35,40 @@ def add_constraint(spark: SparkSession, name: Name, constraint: Constraint) -> C
     return resolved
 
 
-def drop_constraint(spark: SparkSession, statement: DropConstraint, text: str) -> None:
-    """Take a declared constraint back; one that is not Everview's may be Delta's."""
+def drop_constraint(inventory: Inventory, statement: DropConstraint, text: str) -> None:
+    """Take a declared constraint back; one that is not Everview's may be Delta's.
+
+    CatalogError if a foreign key or a view needs it, unless CASCADE says that they do without.
+    """
+    spark = inventory.spark
     table = _table(spark, statement.table)
-    found = [c for c in table.constraints if _is_called(c, statement.name)]
-    for constraint in found:
-        key = string(PROPERTY_PREFIX + constraint.name)
-        spark.sql(f"ALTER TABLE {table.name.quoted()} UNSET TBLPROPERTIES IF EXISTS ({key})")
-    if found:
+    found = next((c for c in table.constraints if _is_called(c, statement.name)), None)
+    if found is None:
+        _drop_of_delta(spark, table, statement, text)
         return
+    for other, constraint in (*_needing(inventory, table, found, statement), (table, found)):
+        _remove(spark, other.name, constraint)
+
+
+def _needing(
+    inventory: Inventory, table: Table, constraint: Constraint, statement: DropConstraint
+) -> tuple[Referring, ...]:
+    """The foreign keys that go with a constraint; an error if it must stay."""
+    catalog, cascade = table.name.parts[0], statement.cascade
+    tables = () if isinstance(constraint, ForeignKey) else inventory.tables(catalog)
+    definitions = () if cascade else inventory.definitions(catalog)
+    views = views_relying_on(constraint, table, definitions)
+    return check_drop(constraint, table, tables, [v.short for v in views], cascade=cascade)
+
+
+def _remove(spark: SparkSession, table: Name, constraint: Constraint) -> None:
+    """Forget a constraint, and that it was proven: another one may get its name."""
+    keys = (PROPERTY_PREFIX + constraint.name, PROVEN_PREFIX + constraint.name)
+    unset = f"UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(string, keys))})"
+    spark.sql(f"ALTER TABLE {table.quoted()} {unset}")
+
+
+def _drop_of_delta(spark: SparkSession, table: Table, statement: DropConstraint, text: str) -> None:
     try:
         spark.sql(text)
     except AnalysisException as error:

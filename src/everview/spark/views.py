@@ -17,6 +17,7 @@ from everview.program.verification import Verification
 from everview.spark.build import build_view
 from everview.spark.commit import MustBeRebuilt, Observe
 from everview.spark.define import check_policy, define
+from everview.spark.inventory import Inventory
 from everview.spark.protocol import refresh_view, silent
 from everview.spark.session import Workspace
 from everview.spark.state import View, find_state, is_view, load_view, not_found
@@ -33,6 +34,7 @@ class Views:
         self.spark = spark
         self.warehouse = warehouse
         self.workspace = Workspace(spark)
+        self.inventory = Inventory(spark, warehouse)
         self.observe: Observe = silent
 
     def find(self, name: Name) -> Name:

@@ -1,0 +1,97 @@
+"""The keys and foreign keys that tables declare, each with what is known of whether it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from everview.catalog.constraints import Constraint, constraint_id, to_text
+from everview.catalog.names import Name
+from everview.catalog.tables import Table
+
+
+class KeyState(StrEnum):
+    """What is known of a constraint: its last check found it to hold, nothing, it does not hold."""
+
+    PROVEN = "proven"
+    NOT_CHECKED = "not checked"
+    VIOLATED = "violated"
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A constraint, by its id, that a refresh of a view found not to hold.
+
+    `version` is that of the constraint's own table.
+    """
+
+    constraint: str
+    version: int
+    view: Name
+
+
+@dataclass(frozen=True)
+class DeclaredKey:
+    """A key or foreign key of a table and its state."""
+
+    table: str
+    name: str
+    declared: str
+    """What it says: `FOREIGN KEY (c_id) REFERENCES customer (c_id)`."""
+    rely: bool
+    state: KeyState
+    proven_version: int | None = None
+    """The version of the table at which a check last found it to hold."""
+    violated_by: tuple[str, ...] = ()
+    """The views whose refreshes found that it does not hold, and do not rely on it."""
+
+    @property
+    def standing(self) -> str:
+        """The state in words."""
+        match self.state:
+            case KeyState.PROVEN:
+                return f"proven at version {self.proven_version}"
+            case KeyState.NOT_CHECKED:
+                return "not checked"
+            case KeyState.VIOLATED:
+                return f"violated (by a refresh of {', '.join(self.violated_by)})"
+
+    def __str__(self) -> str:
+        trust = "RELY" if self.rely else "NORELY"
+        return f"{self.table}.{self.name}: {self.declared} {trust}, {self.standing}"
+
+
+def declared_keys(
+    tables: Iterable[Table],
+    proven: Mapping[Name, Mapping[str, int]],
+    violations: Iterable[Violation] = (),
+) -> tuple[DeclaredKey, ...]:
+    """What tables declare, in the order of their names; `proven` is by table and constraint."""
+    found = tuple(violations)
+    return tuple(
+        _declared(table, constraint, proven.get(table.name, {}).get(constraint.name), found)
+        for table in sorted(tables, key=lambda t: t.name)
+        for constraint in table.constraints
+    )
+
+
+def _declared(
+    table: Table, constraint: Constraint, proven: int | None, violations: Iterable[Violation]
+) -> DeclaredKey:
+    own = constraint_id(table.name, constraint).lower()
+    by = sorted(
+        v.view.short
+        for v in violations
+        if v.constraint.lower() == own and (proven is None or proven <= v.version)
+    )
+    known = KeyState.NOT_CHECKED if proven is None else KeyState.PROVEN
+    return DeclaredKey(
+        table=table.name.short,
+        name=constraint.name,
+        declared=to_text(constraint),
+        rely=constraint.rely,
+        state=KeyState.VIOLATED if by else known,
+        proven_version=proven,
+        violated_by=tuple(by),
+    )

@@ -1,0 +1,42 @@
+"""Which declared constraints a view relies on, and which views one of them is needed by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from everview.analysis.bound_columns import declared_key
+from everview.catalog.constraints import Constraint, constraint_id
+from everview.catalog.names import Name
+from everview.catalog.tables import Table
+from everview.program.definition import Definition
+
+
+def relied_constraints(definition: Definition) -> frozenset[str]:
+    """The ids of the constraints from which something follows for a view.
+
+    Keys that identify its rows or decide an order, and what its joins along foreign keys rely on.
+    """
+    plan = definition.plan
+    if plan is None:
+        return frozenset()
+    keys = (
+        constraint_id(table.name, key)
+        for table in definition.tables
+        for key in table.relied_keys
+        if declared_key(table, key) in plan.relies_on
+    )
+    return frozenset((*keys, *plan.foreign_keys.relies_on))
+
+
+def views_relying_on(
+    constraint: Constraint, table: Table, definitions: Iterable[Definition]
+) -> tuple[Name, ...]:
+    """The views that rely on a constraint of a table, in the order of their names."""
+    wanted = constraint_id(table.name, constraint).lower()
+    found = (
+        d.view
+        for d in definitions
+        if any(t.name.folded == table.name.folded for t in d.tables)
+        and wanted in map(str.lower, relied_constraints(d))
+    )
+    return tuple(sorted(found))

@@ -1,0 +1,90 @@
+"""All tables and materialized views that a session knows, to find what refers to what.
+
+A warehouse folder is read from its logs. Else Spark's catalog is asked, which costs a question or
+two for each table and view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from everview.catalog.names import Name
+from everview.catalog.tables import Table
+from everview.errors import CatalogError
+from everview.maintenance.identity import HIDDEN_PREFIX
+from everview.program.definition import Definition
+from everview.program.offline_tables import tables_of_warehouse
+from everview.program.stored_views import stored_views
+from everview.spark.state import find_state, load_view
+from everview.spark.tables import find_table
+from everview.warehouse.folder import tables_in
+
+
+class Inventory:
+    """The tables and views of a warehouse folder or, without one, of Spark's catalogs."""
+
+    def __init__(self, spark: SparkSession, warehouse: Path | None) -> None:
+        self.spark = spark
+        self._warehouse = warehouse
+
+    def tables(self, catalog: str) -> tuple[Table, ...]:
+        """The Delta tables of all schemas, with what is declared of them."""
+        if self._warehouse:
+            known: Iterable[Table | None] = tables_of_warehouse(self._warehouse).tables
+        else:
+            known = (find_table(self.spark, name) for name in self._table_names(catalog))
+        return tuple(t for t in known if t and not t.unsupported)
+
+    def definitions(self, catalog: str) -> tuple[Definition, ...]:
+        """The definitions of the views of all schemas; those that cannot be read are left out."""
+        if self._warehouse:
+            stored = stored_views(tables_in(self._warehouse)).views
+            return tuple(v.definition for v in stored)
+        catalogs = dict.fromkeys((catalog, self.spark.catalog.currentCatalog()))
+        schemas = (s for c in catalogs for s in self._schemas(c))
+        return tuple(self._definitions(name for s in schemas for name in self._views(s)))
+
+    def names_here(self) -> tuple[Name, ...]:
+        """The names of the tables of the folder or, without one, of the current schema."""
+        if self._warehouse:
+            return tuple(t.name for t in self.tables(""))
+        catalog = self.spark.catalog
+        return tuple(self._tables(Name((catalog.currentCatalog(), catalog.currentDatabase()))))
+
+    def _definitions(self, names: Iterable[Name]) -> Iterator[Definition]:
+        for name in names:
+            if find_state(self.spark, name) is None:
+                continue
+            try:
+                yield load_view(self.spark, name).definition
+            except CatalogError:  # damaged, or of another version of Everview
+                continue
+
+    def _table_names(self, catalog: str) -> Iterator[Name]:
+        return (name for schema in self._schemas(catalog) for name in self._tables(schema))
+
+    def _schemas(self, catalog: str) -> list[Name]:
+        rows = self.spark.sql(f"SHOW SCHEMAS IN {Name((catalog,)).quoted()}").collect()
+        return [Name((catalog, row[0])) for row in rows]
+
+    def _tables(self, schema: Name) -> list[Name]:
+        """The tables of a schema, without views and without what Everview stores."""
+        views = {name.last for name in self._views(schema)}
+        rows = self.spark.sql(f"SHOW TABLES IN {schema.quoted()}").collect()
+        own = (r.tableName for r in rows if not r.isTemporary)
+        return [
+            Name((*schema.parts, name))
+            for name in own
+            if name not in views and not name.startswith(HIDDEN_PREFIX)
+        ]
+
+    def _views(self, schema: Name) -> list[Name]:
+        try:
+            rows = self.spark.sql(f"SHOW VIEWS IN {schema.quoted()}").collect()
+        except AnalysisException:  # a catalog without views
+            return []
+        return [Name((*schema.parts, r.viewName)) for r in rows if not r.isTemporary]
