@@ -19,7 +19,10 @@ from everview.errors import (
     SqlError,
 )
 from everview.materialized_view import MaterializedView
+from everview.program.declared_keys import DeclaredKey, KeyState
 from everview.program.explain import Explanation
+from everview.program.key_checks import KeyCheck
+from everview.program.key_suggestions import Suggestion, Suggestions
 from everview.program.records import Action, Reason, RefreshResult
 from everview.program.summaries import HistoryEntry, ViewSummary
 from everview.program.verification import Verification
@@ -29,11 +32,14 @@ __all__ = [
     "Action",
     "CatalogError",
     "Code",
+    "DeclaredKey",
     "Everview",
     "EverviewError",
     "Explanation",
     "ForeignKey",
     "HistoryEntry",
+    "KeyCheck",
+    "KeyState",
     "MaterializedView",
     "PrimaryKey",
     "Problem",
@@ -43,6 +49,8 @@ __all__ = [
     "RefreshResult",
     "SetupError",
     "SqlError",
+    "Suggestion",
+    "Suggestions",
     "Unique",
     "Verification",
     "ViewSummary",

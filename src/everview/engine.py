@@ -12,7 +12,10 @@ from everview.catalog.constraints import Constraint
 from everview.catalog.names import Name
 from everview.errors import EverviewError, SqlError
 from everview.materialized_view import MaterializedView
+from everview.program.declared_keys import DeclaredKey
 from everview.program.explain import Explanation
+from everview.program.key_checks import KeyCheck
+from everview.program.key_suggestions import Suggestions
 from everview.program.summaries import ViewSummary
 from everview.sql.drops import read_drop
 from everview.sql.statements import (
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from everview.spark.commit import Observe
+    from everview.spark.keys import Keys
 
 
 def connect(
@@ -200,11 +204,40 @@ class Everview:
 
         constraints.add_constraint(self.spark, _name(table), constraint)
 
+    def keys(self, *tables: str) -> tuple[DeclaredKey, ...]:
+        """The declared keys and foreign keys, and what is known of whether they hold.
+
+        Of the tables that are named, or of all: those of the warehouse folder or, over a session,
+        of the current schema.
+        """
+        return self._keys.listed(self._named(tables))
+
+    def check_keys(self, *tables: str, record: bool = True) -> tuple[KeyCheck, ...]:
+        """Compare declared keys and foreign keys with all rows of their tables.
+
+        What holds is written down with the table, in two commits that change no row: views that
+        found it violated before rely on it again. Without `record` nothing is written.
+        """
+        return tuple(self._keys.checked(self._named(tables), record=record))
+
+    def suggest_keys(self, *tables: str) -> Suggestions:
+        """Keys and foreign keys that the rows of tables suggest, as statements to run."""
+        return self._keys.suggested(self._named(tables))
+
     def stop(self) -> None:
         """Stop the Spark session."""
         self.spark.stop()
 
     # inside
+
+    @property
+    def _keys(self) -> Keys:
+        from everview.spark.keys import Keys
+
+        return Keys(self._views.workspace, self._views.inventory)
+
+    def _named(self, tables: Sequence[str]) -> tuple[Name, ...]:
+        return tuple(_name(table) for table in tables)
 
     def _view(self, name: Name) -> MaterializedView:
         return MaterializedView(self._views, self._views.find(name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everview.catalog.constraints import ForeignKey, PrimaryKey, Unique, proven_versions, to_text
 from everview.catalog.names import Name
-from everview.program.declared_keys import KeyState, Violation, declared_keys
+from everview.program.declared_keys import FoundViolated, KeyState, declared_keys
 from tests.law.schemas import make_table
 from tests.unit.given import full
 
@@ -36,7 +36,7 @@ def test_the_states_of_constraints() -> None:
 
 
 def test_a_violation_counts_until_a_later_version_is_proven() -> None:
-    found = Violation(full("Customer.customer_key"), 4, VIEW)
+    found = FoundViolated(full("Customer.customer_key"), 4, VIEW)
     for version, state in ((None, "VIOLATED"), (4, "VIOLATED"), (5, "PROVEN")):
         proven = {} if version is None else {CUSTOMER.name: {"customer_key": version}}
         [key] = declared_keys([CUSTOMER], proven, [found])

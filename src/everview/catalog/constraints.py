@@ -98,6 +98,16 @@ def to_text(constraint: Constraint) -> str:
     )
 
 
+def to_statement(table: Name, constraint: Constraint, catalog: str, schema: str) -> str:
+    """The statement that declares a constraint, for where a catalog and a schema are current."""
+    target = ""
+    if isinstance(constraint, ForeignKey):
+        target = str(constraint.target.seen_from(catalog, schema))
+    trust = "RELY" if constraint.rely else "NORELY"
+    declared = f"CONSTRAINT {plain(constraint.name)} {_clause(constraint, target)} {trust}"
+    return f"ALTER TABLE {table.seen_from(catalog, schema)} ADD {declared}"
+
+
 def _clause(constraint: Constraint, target: str) -> str:
     columns = _in_brackets(constraint.columns)
     match constraint:

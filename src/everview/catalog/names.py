@@ -59,3 +59,12 @@ class Name:
         """The same name of a table with all three parts, the missing ones filled in."""
         missing = 3 - len(self.parts)
         return Name((catalog, schema)[:missing] + self.parts)
+
+    def seen_from(self, catalog: str, schema: str) -> Name:
+        """The same name of a table as short as it can be where a catalog and schema are current."""
+        parts = self.parts
+        for current in (catalog, schema):
+            if len(parts) == 1 or parts[0].lower() != current.lower():
+                break
+            parts = parts[1:]
+        return Name(parts)

@@ -12,11 +12,12 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from everview.cli.console import Console
 from everview.cli.doctor import doctor
 from everview.cli.explain import explain
+from everview.cli.keys import check_keys, list_keys, suggest_keys
 from everview.cli.refresh import refresh, verify
 from everview.cli.run_sql import run_sql
 from everview.cli.shell import FAILED, USAGE, Connect, Shell, default_warehouse
@@ -25,9 +26,13 @@ from everview.engine import Everview, connect
 from everview.errors import EverviewError
 
 _EPILOG = """\
-exit codes: 0 ok, 1 failed, 2 a gate tripped (verify, --require-incremental), 3 wrong usage
+exit codes: 0 ok, 1 failed, 2 a gate tripped (verify, keys check, --require-incremental),
+3 wrong usage
 environment: EVERVIEW_WAREHOUSE, NO_COLOR, EVERVIEW_DEBUG=1 for the trace of a failure
 """
+
+
+_Answer = Callable[[argparse.Namespace, Shell], int]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -55,7 +60,7 @@ def main(
         return exit_.code if isinstance(exit_.code, int) else USAGE
     shell = Shell(console or Console(), connect_to or _connect)
     try:
-        answer: Callable[[argparse.Namespace, Shell], int] = args.answer
+        answer: _Answer = args.answer
         return answer(args, shell)
     except BrokenPipeError:
         # the reader of a pipe went away; Python would complain once more when it ends
@@ -89,6 +94,10 @@ def _report(error: Exception, console: Console) -> None:
         )
 
 
+if TYPE_CHECKING:
+    _Commands = argparse._SubParsersAction["_Parser"]
+
+
 def _make_parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="everview",
@@ -98,8 +107,8 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def add(name: str, help_: str, answer: Callable[[argparse.Namespace, Shell], int]) -> _Parser:
-        command: _Parser = commands.add_parser(name, help=help_, description=help_)
+    def add(name: str, help_: str, answer: _Answer, to: _Commands = commands) -> _Parser:
+        command: _Parser = to.add_parser(name, help=help_, description=help_)
         command.set_defaults(answer=answer, parser=command)
         return command
 
@@ -151,6 +160,21 @@ def _make_parser() -> argparse.ArgumentParser:
     _add_warehouse(command)
     _add_json(command)
 
+    about = "declared keys and foreign keys: list, check, suggest"
+    keys = commands.add_parser("keys", help=about, description=about)
+    about_keys = keys.add_subparsers(dest="subcommand", required=True, metavar="list|check|suggest")
+    command = add("list", "list declared keys; needs no Spark", list_keys, about_keys)
+    _add_tables(command)
+    command = add(
+        "check", "compare them with all rows; exit 2 if one is violated", check_keys, about_keys
+    )
+    _add_tables(command)
+    command.add_argument(
+        "--no-record", action="store_true", help="do not write down with the table what holds"
+    )
+    command = add("suggest", "look for keys in the rows, as SQL to run", suggest_keys, about_keys)
+    _add_tables(command)
+
     command = add("doctor", "check Python, Java, Spark, Delta and the warehouse", doctor)
     command.add_argument("--warehouse", metavar="DIR", type=Path, help="the folder to write to")
     _add_json(command)
@@ -169,6 +193,12 @@ def _add_warehouse(command: argparse.ArgumentParser) -> None:
 
 def _add_json(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="one JSON object per line")
+
+
+def _add_tables(command: argparse.ArgumentParser) -> None:
+    command.add_argument("tables", nargs="*", metavar="TABLE", help="all tables if none is named")
+    _add_warehouse(command)
+    _add_json(command)
 
 
 def _add_views(command: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ class KeyState(StrEnum):
 
 
 @dataclass(frozen=True)
-class Violation:
+class FoundViolated:
     """A constraint, by its id, that a refresh of a view found not to hold.
 
     `version` is that of the constraint's own table.
@@ -65,7 +65,7 @@ class DeclaredKey:
 def declared_keys(
     tables: Iterable[Table],
     proven: Mapping[Name, Mapping[str, int]],
-    violations: Iterable[Violation] = (),
+    violations: Iterable[FoundViolated] = (),
 ) -> tuple[DeclaredKey, ...]:
     """What tables declare, in the order of their names; `proven` is by table and constraint."""
     found = tuple(violations)
@@ -77,7 +77,7 @@ def declared_keys(
 
 
 def _declared(
-    table: Table, constraint: Constraint, proven: int | None, violations: Iterable[Violation]
+    table: Table, constraint: Constraint, proven: int | None, violations: Iterable[FoundViolated]
 ) -> DeclaredKey:
     own = constraint_id(table.name, constraint).lower()
     by = sorted(

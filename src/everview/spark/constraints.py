@@ -29,7 +29,7 @@ from everview.sql.statements import CreateTable, DropConstraint
 
 def add_constraint(spark: SparkSession, name: Name, constraint: Constraint) -> Constraint:
     """Declare a constraint of a table, after checking that it can hold."""
-    table = _table(spark, name)
+    table = delta_table(spark, name)
     resolved = checked(_resolved(spark, constraint), table, lambda other: find_table(spark, other))
     _store(spark, table.name, [resolved])
     return resolved
@@ -41,7 +41,7 @@ def drop_constraint(inventory: Inventory, statement: DropConstraint, text: str) 
     CatalogError if a foreign key or a view needs it, unless CASCADE says that they do without.
     """
     spark = inventory.spark
-    table = _table(spark, statement.table)
+    table = delta_table(spark, statement.table)
     found = next((c for c in table.constraints if _is_called(c, statement.name)), None)
     if found is None:
         _drop_of_delta(spark, table, statement, text)
@@ -120,7 +120,8 @@ def _is_called(constraint: Constraint, name: str) -> bool:
     return constraint.name.lower() == name.lower()
 
 
-def _table(spark: SparkSession, name: Name) -> Table:
+def delta_table(spark: SparkSession, name: Name) -> Table:
+    """The Delta table of a name; CatalogError if there is none."""
     table = find_table(spark, name)
     if table is None or table.unsupported:
         what = "there is no table" if table is None else "no Delta table is called"

@@ -34,10 +34,16 @@ class Inventory:
     def tables(self, catalog: str) -> tuple[Table, ...]:
         """The Delta tables of all schemas, with what is declared of them."""
         if self._warehouse:
-            known: Iterable[Table | None] = tables_of_warehouse(self._warehouse).tables
-        else:
-            known = (find_table(self.spark, name) for name in self._table_names(catalog))
-        return tuple(t for t in known if t and not t.unsupported)
+            return _readable(tables_of_warehouse(self._warehouse).tables)
+        return self._found(name for s in self._schemas(catalog) for name in self._tables(s))
+
+    def tables_here(self) -> tuple[Table, ...]:
+        """The Delta tables of the folder or, without one, of the current schema."""
+        catalog = self.spark.catalog
+        if self._warehouse:
+            return self.tables(catalog.currentCatalog())
+        here = Name((catalog.currentCatalog(), catalog.currentDatabase()))
+        return self._found(self._tables(here))
 
     def definitions(self, catalog: str) -> tuple[Definition, ...]:
         """The definitions of the views of all schemas; those that cannot be read are left out."""
@@ -48,13 +54,6 @@ class Inventory:
         schemas = (s for c in catalogs for s in self._schemas(c))
         return tuple(self._definitions(name for s in schemas for name in self._views(s)))
 
-    def names_here(self) -> tuple[Name, ...]:
-        """The names of the tables of the folder or, without one, of the current schema."""
-        if self._warehouse:
-            return tuple(t.name for t in self.tables(""))
-        catalog = self.spark.catalog
-        return tuple(self._tables(Name((catalog.currentCatalog(), catalog.currentDatabase()))))
-
     def _definitions(self, names: Iterable[Name]) -> Iterator[Definition]:
         for name in names:
             if find_state(self.spark, name) is None:
@@ -64,8 +63,8 @@ class Inventory:
             except CatalogError:  # damaged, or of another version of Everview
                 continue
 
-    def _table_names(self, catalog: str) -> Iterator[Name]:
-        return (name for schema in self._schemas(catalog) for name in self._tables(schema))
+    def _found(self, names: Iterable[Name]) -> tuple[Table, ...]:
+        return _readable(find_table(self.spark, name) for name in names)
 
     def _schemas(self, catalog: str) -> list[Name]:
         rows = self.spark.sql(f"SHOW SCHEMAS IN {Name((catalog,)).quoted()}").collect()
@@ -88,3 +87,7 @@ class Inventory:
         except AnalysisException:  # a catalog without views
             return []
         return [Name((*schema.parts, r.viewName)) for r in rows if not r.isTemporary]
+
+
+def _readable(tables: Iterable[Table | None]) -> tuple[Table, ...]:
+    return tuple(t for t in tables if t and not t.unsupported)

@@ -1,0 +1,96 @@
+"""`everview keys list | check | suggest`: what is declared, whether it holds, what may be."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from everview.catalog.names import Name
+from everview.catalog.tables import Table
+from everview.cli.console import Console
+from everview.cli.shell import OK, TRIPPED, Shell, existing, read_name
+from everview.errors import CatalogError, Code, Problem
+from everview.program.declared_keys import DeclaredKey, declared_keys
+from everview.program.key_checks import KeyCheck
+from everview.program.offline_tables import OfflineTables, tables_of_warehouse
+
+
+def list_keys(args: argparse.Namespace, shell: Shell) -> int:
+    """The declared keys and foreign keys, from the logs of the tables."""
+    known = tables_of_warehouse(existing(args.warehouse))
+    found = declared_keys(_chosen(known, args.tables), known.proven)
+    if args.json:
+        for key in found:
+            shell.console.json(asdict(key))
+    elif not found:
+        shell.console.error("no key is declared; `everview keys suggest` looks for some")
+    else:
+        headers = ("table", "constraint", "declared", "trust", "state")
+        shell.console.table(headers, [_row(key) for key in found])
+    return OK
+
+
+def check_keys(args: argparse.Namespace, shell: Shell) -> int:
+    """Every declared key and foreign key against all rows; a violated one trips the gate."""
+    names = _names_with_constraints(args.warehouse, args.tables)
+    if not names:
+        shell.console.error("no key is declared, so there is nothing to check")
+        return OK
+    engine = shell.engine(args.warehouse)
+    code = OK
+    for name in names:
+        shell.console.progress(f"{name.short}: comparing its keys with all rows")
+        for check in engine.check_keys(name.quoted(), record=not args.no_record):
+            code = code if check.holds else TRIPPED
+            if args.json:
+                shell.console.json(asdict(check) | {"holds": check.holds})
+            else:
+                shell.console.print(f"{_mark(check, shell.console)}  {check}")
+    return code
+
+
+def suggest_keys(args: argparse.Namespace, shell: Shell) -> int:
+    """What the rows suggest, as SQL that can be run."""
+    chosen = _chosen(tables_of_warehouse(existing(args.warehouse)), args.tables)
+    engine = shell.engine(args.warehouse)
+    shell.console.progress("looking for keys and references in the rows")
+    found = engine.suggest_keys(*(table.name.quoted() for table in chosen if args.tables))
+    if args.json:
+        for suggestion in found.found:
+            shell.console.json(asdict(suggestion))
+        return OK
+    shell.console.print(str(found) or "-- there is no table")
+    if not found.found:
+        shell.console.print("-- nothing was found that is not declared already")
+    return OK
+
+
+def _names_with_constraints(warehouse: Path, named: Sequence[str]) -> tuple[Name, ...]:
+    chosen = _chosen(tables_of_warehouse(existing(warehouse)), named)
+    return tuple(table.name for table in chosen if table.constraints)
+
+
+def _chosen(known: OfflineTables, named: Sequence[str]) -> tuple[Table, ...]:
+    """The tables that are named, or all; CatalogError if one is not there."""
+    tables = OfflineTables(tuple(t for t in known.tables if not t.unsupported))
+    if not named:
+        return tables.tables
+    found = {text: tables.find(read_name(text)) for text in named}
+    missing = [text for text, table in found.items() if table is None]
+    if missing:
+        there = ", ".join(t.name.short for t in tables.tables)
+        hint = f"there are: {there}" if there else "there is none in this warehouse"
+        problem = Problem(Code.UNKNOWN_TABLE, f"there is no Delta table {missing[0]}", hint)
+        raise CatalogError(problem)
+    return tuple(dict.fromkeys(table for table in found.values() if table))
+
+
+def _row(key: DeclaredKey) -> tuple[str, ...]:
+    trust = "RELY" if key.rely else "NORELY"
+    return key.table, key.name, key.declared, trust, key.standing
+
+
+def _mark(check: KeyCheck, console: Console) -> str:
+    return console.good("ok      ") if check.holds else console.bad("VIOLATED")
