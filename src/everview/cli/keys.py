@@ -54,9 +54,10 @@ def check_keys(args: argparse.Namespace, shell: Shell) -> int:
 def suggest_keys(args: argparse.Namespace, shell: Shell) -> int:
     """What the rows suggest, as SQL that can be run."""
     chosen = _chosen(tables_of_warehouse(existing(args.warehouse)), args.tables)
+    named = [table.name.quoted() for table in chosen] if args.tables else []
     engine = shell.engine(args.warehouse)
     shell.console.progress("looking for keys and references in the rows")
-    found = engine.suggest_keys(*(table.name.quoted() for table in chosen if args.tables))
+    found = engine.suggest_keys(*named)
     if args.json:
         for suggestion in found.found:
             shell.console.json(asdict(suggestion))
