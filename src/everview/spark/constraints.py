@@ -56,9 +56,9 @@ def _needing(
     """The foreign keys that go with a constraint; an error if it must stay."""
     catalog, cascade = table.name.parts[0], statement.cascade
     tables = () if isinstance(constraint, ForeignKey) else inventory.tables(catalog)
-    definitions = () if cascade else inventory.definitions(catalog)
-    views = views_relying_on(constraint, table, definitions)
-    return check_drop(constraint, table, tables, [v.short for v in views], cascade=cascade)
+    views = () if cascade else inventory.views(catalog)
+    relying = views_relying_on(constraint, table, [v.definition for v in views])
+    return check_drop(constraint, table, tables, [v.short for v in relying], cascade=cascade)
 
 
 def _remove(spark: SparkSession, table: Name, constraint: Constraint) -> None:

@@ -16,10 +16,9 @@ from everview.catalog.names import Name
 from everview.catalog.tables import Table
 from everview.errors import CatalogError
 from everview.maintenance.identity import HIDDEN_PREFIX
-from everview.program.definition import Definition
 from everview.program.offline_tables import tables_of_warehouse
-from everview.program.stored_views import stored_views
-from everview.spark.state import find_state, load_view
+from everview.program.stored_views import StoredView, stored_views
+from everview.spark.state import View, find_state, load_view
 from everview.spark.tables import find_table
 from everview.warehouse.folder import tables_in
 
@@ -45,21 +44,20 @@ class Inventory:
         here = Name((catalog.currentCatalog(), catalog.currentDatabase()))
         return self._found(self._tables(here))
 
-    def definitions(self, catalog: str) -> tuple[Definition, ...]:
-        """The definitions of the views of all schemas; those that cannot be read are left out."""
+    def views(self, catalog: str) -> tuple[StoredView | View, ...]:
+        """The views of all schemas; those that cannot be read are left out."""
         if self._warehouse:
-            stored = stored_views(tables_in(self._warehouse)).views
-            return tuple(v.definition for v in stored)
+            return stored_views(tables_in(self._warehouse)).views
         catalogs = dict.fromkeys((catalog, self.spark.catalog.currentCatalog()))
         schemas = (s for c in catalogs for s in self._schemas(c))
-        return tuple(self._definitions(name for s in schemas for name in self._views(s)))
+        return tuple(self._loaded(name for s in schemas for name in self._views(s)))
 
-    def _definitions(self, names: Iterable[Name]) -> Iterator[Definition]:
+    def _loaded(self, names: Iterable[Name]) -> Iterator[View]:
         for name in names:
             if find_state(self.spark, name) is None:
                 continue
             try:
-                yield load_view(self.spark, name).definition
+                yield load_view(self.spark, name)
             except CatalogError:  # damaged, or of another version of Everview
                 continue
 

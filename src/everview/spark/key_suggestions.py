@@ -103,9 +103,9 @@ def _references(
 ) -> tuple[Proposal, ...]:
     if not candidates:
         return ()
-    for candidate in candidates:
-        table = candidate.target.table
-        pins.setdefault(table.name, pin(session, table))
+    for table in (c.target.table for c in candidates):
+        if table.name not in pins:
+            pins[table.name] = pin(session, table)
     asked = [(c.columns, c.target.columns, pins[c.target.table.name].rows) for c in candidates]
     row = session.sql(dangling_counts(asked, pins[profile.table.name].rows)).collect()[0]
     counts = zip(candidates, row[::2], row[1::2], strict=True)
