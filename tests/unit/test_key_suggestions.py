@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from everview.catalog.constraints import ForeignKey, PrimaryKey
+from everview.catalog.names import Name
 from everview.catalog.tables import Table
 from everview.program.key_profiles import (
     ColumnProfile,
@@ -111,6 +114,14 @@ def test_references_by_name_and_by_values() -> None:
     for values in (10, 50):
         far = KnownKey(customer, ("nick",), profile(customer, nick=values))
         assert may_refer(orders, [far]) == (), "too few values, or too many"
+
+
+def test_a_key_of_the_same_schema_comes_first() -> None:
+    near = KnownKey(make_table("customer", {"c_id": "bigint"}), ("c_id",))
+    name = Name(("spark_catalog", "other", "customer"))
+    far = KnownKey(replace(near.table, name=name), ("c_id",))
+    found = may_refer(profile(make_table("orders", TYPES), c_id=20), [far, near])
+    assert [r.target for r in found] == [near, far]
 
 
 def test_a_declared_reference_and_an_own_key_are_not_tested() -> None:

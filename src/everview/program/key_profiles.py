@@ -97,7 +97,7 @@ def pairs_that_may_be_unique(profile: Profile) -> tuple[Columns, ...]:
 def may_refer(profile: Profile, keys: Iterable[KnownKey]) -> tuple[Reference, ...]:
     """References of a table that are worth testing, those with fitting names first.
 
-    Not those that are declared, and not from a column that is a key of the table itself.
+    Then those within a schema: another one may have tables of the same names. Not those that are declared, and not from a column that is a key of the table itself.
     """
     keys = tuple(keys)
     declared = {_folded(c.columns) for c in profile.table.constraints}
@@ -108,7 +108,12 @@ def may_refer(profile: Profile, keys: Iterable[KnownKey]) -> tuple[Reference, ..
         for reference in _references(profile, key)
         if _folded(reference.columns) not in declared | own
     ]
-    return tuple(sorted(found, key=lambda r: not r.by_name))[:MOST_REFERENCES]
+    here = profile.table.name.folded[:-1]
+
+    def unlikely(reference: Reference) -> tuple[bool, bool]:
+        return not reference.by_name, reference.target.table.name.folded[:-1] != here
+
+    return tuple(sorted(found, key=unlikely))[:MOST_REFERENCES]
 
 
 def _references(profile: Profile, key: KnownKey) -> Iterator[Reference]:
