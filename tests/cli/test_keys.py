@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from everview.program.key_checks import Breaking, KeyCheck
 from everview.program.key_suggestions import Examined, Suggestion, Suggestions
-from tests.cli.given import run, write_metadata
+from everview.program.records import Action, Distrust, Reason
+from tests.cli.given import DATA, define, record_of, run, write_commit, write_metadata, write_view
 from tests.conftest import Golden
 
 CUSTOMER = {
@@ -51,6 +53,17 @@ def warehouse(tmp_path: Path) -> Path:
 
 
 def test_declared_keys_are_listed_with_their_state(warehouse: Path, golden: Golden) -> None:
+    sql = "CREATE MATERIALIZED VIEW {} AS SELECT o_id FROM sales.orders"
+    for view, distrusts in {
+        "early": Distrust("spark_catalog.default.customer.pk", 5),
+        "late": Distrust("spark_catalog.sales.orders.orders_customer", 0),
+        "waits": Distrust("spark_catalog.default.customer.code", 9, violated=False),
+    }.items():
+        definition = define(warehouse, sql.format(view))
+        state = write_view(warehouse, sql.format(view))
+        record = record_of(definition, Action.INCREMENTAL, Reason.SOURCES_CHANGED, 1)
+        remembers = replace(record, distrusted=(distrusts,)).to_json()
+        write_commit(state, 2, DATA, userMetadata=remembers)
     code, out, err = run("keys", "list", "--warehouse", warehouse)
     assert (code, err) == (0, "")
     golden("keys_list", out.rstrip("\n"))

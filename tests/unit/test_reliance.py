@@ -8,9 +8,9 @@ import pytest
 
 from everview.catalog.constraints import ForeignKey, PrimaryKey
 from everview.catalog.names import Name
-from everview.maintenance.foreign_keys import Strategy
 from everview.program.definition import Definition
 from everview.program.offline import define_offline
+from everview.program.options import FOREIGN_KEYS
 from everview.program.reliance import relied_constraints, views_relying_on
 from everview.sql.statements import CreateMaterializedView, parse_statement
 from tests.unit.given import TABLES, find_table, full
@@ -42,7 +42,7 @@ def test_what_identifies_rows_or_is_joined_along_is_relied_on(
 
 
 def test_without_foreign_keys_the_keys_of_rows_are_left() -> None:
-    off = replace(define(JOIN), foreign_keys=Strategy.OFF)
+    off = replace(define(JOIN), properties=((FOREIGN_KEYS, "off"),))
     assert relied_constraints(off) == {full("sale.sale_key"), full("t.t_key")}
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
 from everview.cli.console import Console
-from everview.cli.shell import OK, TRIPPED, Shell, existing, read_name
+from everview.cli.shell import OK, TRIPPED, Shell, existing, find_views, read_name
 from everview.errors import CatalogError, Code, Problem
-from everview.program.declared_keys import DeclaredKey, declared_keys
+from everview.program.declared_keys import DeclaredKey, declared_keys, found_violated
 from everview.program.key_checks import KeyCheck
 from everview.program.offline_tables import OfflineTables, tables_of_warehouse
 
@@ -20,7 +20,8 @@ from everview.program.offline_tables import OfflineTables, tables_of_warehouse
 def list_keys(args: argparse.Namespace, shell: Shell) -> int:
     """The declared keys and foreign keys, from the logs of the tables."""
     known = tables_of_warehouse(existing(args.warehouse))
-    found = declared_keys(_chosen(known, args.tables), known.proven)
+    violated = found_violated(find_views(args.warehouse).views)
+    found = declared_keys(_chosen(known, args.tables), known.proven, violated)
     if args.json:
         for key in found:
             shell.console.json(asdict(key))

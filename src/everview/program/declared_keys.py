@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from everview.catalog.constraints import Constraint, constraint_id, to_text
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
+from everview.program.definition import Definition
+from everview.program.view_log import Commits, newest_record
 
 
 class KeyState(StrEnum):
@@ -60,6 +63,24 @@ class DeclaredKey:
     def __str__(self) -> str:
         trust = "RELY" if self.rely else "NORELY"
         return f"{self.table}.{self.name}: {self.declared} {trust}, {self.standing}"
+
+
+class _View(Protocol):
+    @property
+    def definition(self) -> Definition: ...
+    @property
+    def log(self) -> Commits: ...
+
+
+def found_violated(views: Iterable[_View]) -> tuple[FoundViolated, ...]:
+    """What the refreshes of some views found violated, as the last one of each remembers it."""
+    records = ((view.definition.view, newest_record(view.log)[0]) for view in views)
+    return tuple(
+        FoundViolated(distrust.constraint, distrust.version, name)
+        for name, record in records
+        for distrust in (record.distrusted if record else ())
+        if distrust.violated
+    )
 
 
 def declared_keys(

@@ -97,7 +97,8 @@ def pairs_that_may_be_unique(profile: Profile) -> tuple[Columns, ...]:
 def may_refer(profile: Profile, keys: Iterable[KnownKey]) -> tuple[Reference, ...]:
     """References of a table that are worth testing, those with fitting names first.
 
-    Then those within a schema: another one may have tables of the same names. Not those that are declared, and not from a column that is a key of the table itself.
+    Then those within a schema: another one may have tables of the same names. Not those that are
+    declared, and not from a column that is a key of the table itself.
     """
     keys = tuple(keys)
     declared = {_folded(c.columns) for c in profile.table.constraints}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from everview.catalog.constraints import proven_versions
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
-from everview.program.declared_keys import DeclaredKey, declared_keys
+from everview.program.declared_keys import DeclaredKey, declared_keys, found_violated
 from everview.program.key_checks import KeyCheck
 from everview.program.key_suggestions import Suggestions
 from everview.spark.constraints import delta_table
@@ -32,7 +32,8 @@ class Keys:
         tables = self._tables(names)
         details = {t.name: describe(spark, t.name) for t in tables}
         proven = {n: proven_versions(d.properties) for n, d in details.items() if d}
-        return declared_keys(tables, proven)
+        views = self.inventory.views(spark.catalog.currentCatalog())
+        return declared_keys(tables, proven, found_violated(views))
 
     def checked(self, names: Sequence[Name] = (), *, record: bool = True) -> Iterator[KeyCheck]:
         """Every declared constraint compared with all rows, one after the other."""
