@@ -1,6 +1,7 @@
 """Measure a refresh against full recompute and against an expert's MERGE.
 
-    python -m bench [joins | queries | sweep] [--scale 1] [--rounds 3] [--only q1,q3] [--write]
+    python -m bench [joins | queries | sweep | foreign-keys]
+                    [--scale 1] [--rounds 3] [--only q1,q3] [--write]
 
 Every figure is a median over rounds of one warm run; `--write` puts the tables into their
 section of `docs/performance.md`. Only ratios mean anything: the times are those of one machine.
@@ -13,7 +14,6 @@ import tempfile
 from pathlib import Path
 
 import everview
-from bench import tpch
 from bench.commands import COMMANDS
 from bench.page import Section
 
@@ -30,28 +30,26 @@ def main() -> None:
         command = command.only(names)
     if options.write and (options.only or not section.exists):
         raise SystemExit(f"bench: {section.page.name} has no section for these figures")
-    files = tpch.generate(options.scale, options.cache.resolve(), command.tables)
+    files = command.generate(options.scale, options.cache.resolve())
     with tempfile.TemporaryDirectory(prefix="everview-bench-") as warehouse:
         ev = everview.connect(warehouse=warehouse)
-        print(f"loading {files.name}", flush=True)
-        tpch.load(ev, files, command.tables)
-        samples = command.run(ev, options.rounds)
+        samples = command.run(ev, files, options.rounds)
         ev.stop()
-    text = command.render(samples, options.scale, options.rounds, command.changed)
+    text = command.report(samples, options.scale, options.rounds)
     print(text)
     if options.write:
         section.write(text)
 
 
 def _parser() -> argparse.ArgumentParser:
-    listed = "\n".join(f"  {name:8} {command.help}" for name, command in COMMANDS.items())
+    listed = "\n".join(f"  {name:12} {command.help}" for name, command in COMMANDS.items())
     parser = argparse.ArgumentParser(
         prog="bench",
         description=f"Measure refreshes.\n\n{listed}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("command", nargs="?", choices=COMMANDS, default="joins")
-    parser.add_argument("--scale", type=float, default=1.0, help="of TPC-H, up to 16")
+    parser.add_argument("--scale", type=float, default=1.0, help="of the data; of TPC-H up to 16")
     parser.add_argument("--rounds", type=int, default=3, help="measured, after one to warm up")
     parser.add_argument("--only", metavar="VIEW,…", help="only these views")
     parser.add_argument("--cache", type=Path, default=Path("bench/.data"))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from bench import report
+from bench import report, tpch
 from bench.changes import CUSTOMER, DATED, LINEITEM, ORDERS, SOLD, Batch, Change
+from bench.foreign_keys.command import FOREIGN_KEYS, ForeignKeysCommand
 from bench.join_views import JOINS
 from bench.query_views import QUERY_VIEWS
 from bench.recent_views import MONTH, MONTH_WITHOUT
 from bench.rounds import Contest
 from bench.samples import Samples
-from bench.tpch import tables_of
 from bench.view import BenchView
 from everview import Everview
 
@@ -32,11 +33,21 @@ class Command:
     with_expert: bool
     render: Callable[[Samples, float, int, str], str]
 
-    def run(self, ev: Everview, rounds: int) -> Samples:
-        """Measure the views: one round to warm up, then so many for each share."""
+    def generate(self, scale: float, cache: Path) -> Path:
+        """The folder with the files of the tables."""
+        return tpch.generate(scale, cache, self.tables)
+
+    def run(self, ev: Everview, files: Path, rounds: int) -> Samples:
+        """Load the tables and measure the views: a round to warm up, then so many per share."""
+        print(f"loading {files.name}", flush=True)
+        tpch.load(ev, files, self.tables)
         shares = [self.shares[0], *(share for share in self.shares for _ in range(rounds))]
         contest = Contest(ev, self.views, self.policy, self.with_expert)
         return contest.run([Batch(share, self.changes) for share in shares])
+
+    def report(self, samples: Samples, scale: float, rounds: int) -> str:
+        """What was measured, in Markdown."""
+        return self.render(samples, scale, rounds, self.changed)
 
     def only(self, names: Collection[str]) -> Command:
         """The same for some of the views; tables that these do not read do not change."""
@@ -47,7 +58,7 @@ class Command:
     @property
     def tables(self) -> tuple[str, ...]:
         """The tables that the views read."""
-        return tables_of(view.query for view in self.views)
+        return tpch.tables_of(view.query for view in self.views)
 
     @property
     def changed(self) -> str:
@@ -56,7 +67,7 @@ class Command:
         return f"{', '.join(first)} and {last}" if first else last
 
 
-COMMANDS = {
+COMMANDS: dict[str, Command | ForeignKeysCommand] = {
     "joins": Command(
         "a filter and two joins: full recompute, an expert's MERGE, a refresh",
         JOINS,
@@ -93,4 +104,5 @@ COMMANDS = {
         with_expert=False,
         render=report.sweep,
     ),
+    "foreign-keys": FOREIGN_KEYS,
 }

@@ -33,7 +33,7 @@ def sweep(samples: Samples, scale: float, rounds: int, changed: str) -> str:
     rows.append(["geometric mean", *(f"{mean:.2f}" for mean in means), ""])
     columns = ["refresh / full", *(f"{share * 100:g} %" for share in shares), "greatest"]
     note = "*full*: AUTO recomputed the view, in every round or in some."
-    return "\n".join([head, "", *_table(columns, rows), "", note])
+    return "\n".join([head, "", *table(columns, rows), "", note])
 
 
 def relevance(samples: Samples, scale: float, rounds: int, changed: str) -> str:
@@ -74,7 +74,7 @@ def _ratios(samples: Samples) -> list[str]:
     means = [samples.mean_ratio(method, to) for method, to in compared]
     rows.append(["geometric mean", "", "", "", *_places(means)])
     columns = ["view", "full recompute", "expert's MERGE", "Everview"]
-    return _table([*columns, "Everview / full", "Everview / expert", "NO_DATA / full"], rows)
+    return table([*columns, "Everview / full", "Everview / expert", "NO_DATA / full"], rows)
 
 
 def _places(ratios: list[float]) -> list[str]:
@@ -87,19 +87,20 @@ def _phases(samples: Samples) -> list[str]:
     rows = []
     for view in samples.views:
         phases = samples.phases(view, EVERVIEW)
-        costs = [_cost(phases.get(phase, Cost(0.0, 0))) for phase in PHASES]
+        costs = [told(phases.get(phase, Cost(0.0, 0))) for phase in PHASES]
         jobs = [str(samples.median(view, m).jobs) for m in (EVERVIEW, EXPERT, FULL)]
         rows.append([view, *costs, *jobs])
     columns = ["where the time goes", *PHASES, "jobs", "of the expert", "of full"]
-    return _table(columns, rows)
+    return table(columns, rows)
 
 
-def _cost(cost: Cost) -> str:
+def told(cost: Cost) -> str:
+    """Seconds and jobs."""
     jobs = {0: "no job", 1: "1 job"}.get(cost.jobs, f"{cost.jobs} jobs")
     return f"{cost.seconds:.2f} s, {jobs}"
 
 
-def _table(columns: list[str], rows: Iterable[list[str]]) -> list[str]:
+def table(columns: list[str], rows: Iterable[list[str]]) -> list[str]:
     """A Markdown table, the first column to the left and the others to the right."""
     rule = f"|---|{'---:|' * (len(columns) - 1)}"
     head, *body = (f"| {' | '.join(cells)} |" for cells in [columns, *rows])

@@ -37,7 +37,7 @@ class Contest:
             now = self._versions()
             for view in self.views:
                 for sample in self._measure(view, batch.share, seen, now, number):
-                    _tell(number, sample)
+                    tell(number, sample)
                     samples += [sample] if number else []
                 self._compare(view)
             seen = now
@@ -57,7 +57,7 @@ class Contest:
 
     def _versions(self) -> Versions:
         tables = tables_of(view.query for view in self.views)
-        return {table: _version(self.ev, table) for table in tables}
+        return {table: version(self.ev, table) for table in tables}
 
     def _measure(
         self, view: BenchView, share: float, seen: Versions, now: Versions, number: int
@@ -124,11 +124,13 @@ class Contest:
                 raise AssertionError(f"{view.name} has {differ} than {name}")
 
 
-def _version(ev: Everview, table: str) -> int:
+def version(ev: Everview, table: str) -> int:
+    """The last version of a table."""
     return int(ev.sql(f"DESCRIBE HISTORY {table} LIMIT 1").collect()[0].version)
 
 
-def _tell(number: int, sample: Sample) -> None:
+def tell(number: int, sample: Sample) -> None:
+    """Say what was measured."""
     cost, action = sample.cost, sample.action or ""
     what = f"round {number}  {sample.share:<7.2%}  {sample.view:10} {sample.method:10}"
     print(f"{what} {cost.seconds:6.2f} s {cost.jobs:4} jobs  {action}", flush=True)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from bench.schema import ForeignKey, Schema, create_table, make_files
 from everview import Everview
 
 KEYS = {
@@ -21,7 +19,13 @@ KEYS = {
     "part": "p_partkey",
     "partsupp": "ps_partkey, ps_suppkey",
 }
-_PROPERTIES = "'delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true'"
+
+FOREIGN_KEYS = (
+    ForeignKey("lineitem", ("l_orderkey",), "orders"),
+    ForeignKey("orders", ("o_custkey",), "customer"),
+    ForeignKey("customer", ("c_nationkey",), "nation"),
+)
+"""Of the tables of a view along foreign keys; other commands declare none."""
 
 
 def tables_of(queries: Iterable[str]) -> tuple[str, ...]:
@@ -32,27 +36,15 @@ def tables_of(queries: Iterable[str]) -> tuple[str, ...]:
 
 def generate(scale: float, cache: Path, tables: Iterable[str]) -> Path:
     """A folder with a Parquet file for each table; what is there already is kept."""
-    directory = cache / f"tpch-{scale:g}"
-    missing = [table for table in tables if not (directory / f"{table}.parquet").exists()]
-    if not missing:
-        return directory
-    building = directory.with_name(f"{directory.name}.building")
-    shutil.rmtree(building, ignore_errors=True)
-    command = [str(Path(sys.executable).with_name("tpchgen-cli")), "parquet", "-s", f"{scale:g}"]
-    more = [f"--tables={','.join(missing)}", f"--output-dir={building}"]
-    subprocess.run([*command, *more], check=True, capture_output=True)
-    directory.mkdir(exist_ok=True)
-    for table in missing:
-        (building / f"{table}.parquet").rename(directory / f"{table}.parquet")
-    building.rmdir()
-    return directory
+    arguments = ("parquet", "-s", f"{scale:g}")
+    return make_files(cache / f"tpch-{scale:g}", tables, "tpchgen-cli", *arguments)
 
 
 def load(ev: Everview, files: Path, tables: Iterable[str]) -> None:
-    """The tables as Delta tables with keys, clustered by nothing, as a loader leaves them."""
+    """The tables as Delta tables with keys."""
     for table in tables:
-        ev.sql(
-            f"CREATE TABLE {table} USING delta TBLPROPERTIES ({_PROPERTIES}) "
-            f"AS SELECT * FROM parquet.`{files / table}.parquet`"
-        )
-        ev.sql(f"ALTER TABLE {table} ADD PRIMARY KEY ({KEYS[table]}) RELY")
+        query = f"SELECT * FROM parquet.`{files / table}.parquet`"
+        create_table(ev, table, query, KEYS[table])
+
+
+TPCH = Schema("TPC-H", KEYS, FOREIGN_KEYS, generate)

@@ -1,0 +1,125 @@
+"""The evaluation as Markdown: the tables and the plot of the paper's figures 5, 6 and 7."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+
+from bench.foreign_keys.rounds import DYNAMIC, FULL, INNER, OFF, RECURSIVE, SPLIT, STATIC, delta
+from bench.foreign_keys.updates import SHARE
+from bench.report import PHASES, table, told
+from bench.samples import Samples
+from bench.watch import Cost
+
+INCREMENTAL = (OFF, SPLIT, STATIC, DYNAMIC, INNER, RECURSIVE)
+TITLES = {FULL: "full recompute", INNER: "M-OPT", RECURSIVE: "recursive IVM"}
+WIDTH = 48
+"""Of the longest bar of the plot."""
+
+Seconds = Callable[[str, str], float]
+
+
+def evaluation(samples: Samples, scale: float, rounds: int) -> str:
+    """Delta time, refresh time, how they compare, where the time goes, and the plot."""
+
+    def deltas(view: str, method: str) -> float:
+        return delta(samples.phases(view, method)).seconds
+
+    def refreshes(view: str, method: str) -> float:
+        return samples.median(view, method).seconds
+
+    head = (
+        f"TPC-DS and for the chain TPC-H at scale {scale:g}; {SHARE * 100:g} % of the rows of the"
+        f" tables that refer to none inserted and {SHARE * 100:g} % deleted, with all rows that"
+        f" refer to them; median of {rounds} rounds in one warm run."
+    )
+    return "\n".join(
+        [
+            *[head, "", "Computing the change of the view (the paper's figures 5 and 7):", ""],
+            *_times(samples, INCREMENTAL, deltas),
+            *["", "The whole refresh (figures 6a and 7):", ""],
+            *_times(samples, (FULL, *INCREMENTAL), refreshes),
+            *["", "How many times faster `split` is than `off` (figure 6b):", ""],
+            *_sets(samples.views, deltas, refreshes),
+            *["", "Where the time goes:", ""],
+            *_phases(samples),
+            *["", *plot(samples, deltas, refreshes)],
+        ]
+    )
+
+
+def _measured(samples: Samples, methods: Sequence[str]) -> list[str]:
+    """The methods that were measured for any view."""
+    return [m for m in methods if any(samples.of(view, m) for view in samples.views)]
+
+
+def _times(samples: Samples, methods: Sequence[str], seconds: Seconds) -> list[str]:
+    measured = _measured(samples, methods)
+    rows = []
+    for view in samples.views:
+        times = [f"{seconds(view, m):.2f} s" if samples.of(view, m) else "" for m in measured]
+        rows.append([view, *times, _times_faster(seconds(view, OFF), seconds(view, SPLIT))])
+    return table(["view", *(TITLES.get(m, m) for m in measured), "off / split"], rows)
+
+
+def _times_faster(slow: float, fast: float) -> str:
+    return f"{slow / fast:.2f}" if fast else "–"
+
+
+SETS = {
+    "one dimension": lambda view: view.endswith("_1dim"),
+    "two": lambda view: view.endswith("_2dim"),
+    "three": lambda view: view.endswith("_3dim"),
+    "snowflake": lambda view: view.startswith("snwf"),
+    "arbitrary": lambda view: view.startswith("arbt"),
+    "chain": lambda view: view.startswith("chain"),
+    "all": lambda _: True,
+}
+
+
+def _sets(views: Sequence[str], deltas: Seconds, refreshes: Seconds) -> list[str]:
+    """The geometric mean over sets of views, and the least of them."""
+    rows = []
+    for name, is_in in SETS.items():
+        some = [view for view in views if is_in(view)]
+        if some:
+            cells = []
+            for seconds in (deltas, refreshes):
+                ratios = [seconds(v, OFF) / seconds(v, SPLIT) for v in some if seconds(v, SPLIT)]
+                cells += [f"{statistics.geometric_mean(ratios):.2f}", f"{min(ratios):.2f}"]
+            rows.append([name, str(len(some)), *cells])
+    return table(["set", "views", "delta", "least", "refresh", "least"], rows)
+
+
+def _phases(samples: Samples) -> list[str]:
+    """Seconds and jobs of each phase of a refresh, without foreign keys and with them."""
+    rows = []
+    for view in samples.views:
+        for method in (OFF, SPLIT):
+            phases = samples.phases(view, method)
+            costs = [told(phases.get(phase, Cost(0.0, 0))) for phase in PHASES]
+            rows.append([f"{view}, {method}", *costs])
+    return table(["view", *PHASES], rows)
+
+
+def plot(samples: Samples, deltas: Seconds, refreshes: Seconds) -> list[str]:
+    """A bar for each method of each view: what computing the change takes, and the rest."""
+    methods = _measured(samples, (FULL, *INCREMENTAL))
+    longest = max(refreshes(v, m) for v in samples.views for m in methods if samples.of(v, m))
+    lines = ["```text", "█ computing the change  ░ the rest of the refresh  ▒ full recompute"]
+    for view in samples.views:
+        lines += ["", view]
+        for method in methods:
+            if samples.of(view, method):
+                whole = refreshes(view, method)
+                part = 0.0 if method == FULL else deltas(view, method)
+                line = bar(part, whole, WIDTH / longest, "▒" if method == FULL else "░")
+                lines.append(f"  {TITLES.get(method, method):14} {line} {whole:.1f} s")
+    return [*lines, "```"]
+
+
+def bar(part: float, whole: float, scale: float, rest: str) -> str:
+    """A part and the rest of a whole, in characters; never nothing."""
+    length = max(round(whole * scale), 1)
+    first = min(round(part * scale), length)
+    return "█" * first + rest * (length - first)

@@ -1,0 +1,160 @@
+"""One warm run of the evaluation: for each stage some rounds of changes, then every method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from bench.foreign_keys.by_hand import ByHand, Phases, Versions
+from bench.foreign_keys.inner_views import InnerViews, inner_views
+from bench.foreign_keys.parts import Part, connected_parts, whole
+from bench.foreign_keys.recursive import Recursive
+from bench.foreign_keys.updates import SHARE, Updates
+from bench.foreign_keys.views import JoinView, Stage
+from bench.rounds import tell, version
+from bench.samples import Sample, Samples
+from bench.watch import Cost, Watch
+from everview import Action, Everview
+
+FULL, INNER, RECURSIVE = "full", "inner", "recursive"
+SPLIT, STATIC, DYNAMIC, OFF = "split", "static", "dynamic", "off"
+STRATEGIES = (OFF, SPLIT, STATIC, DYNAMIC)
+"""What Everview makes of foreign keys: the value of a property of the view."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A view with all that its methods keep."""
+
+    ev: Everview
+    view: JoinView
+
+    @cached_property
+    def by_hand(self) -> dict[str, tuple[ByHand, tuple[Part, ...]]]:
+        """The methods written in SQL, with the tables that they keep."""
+        found: dict[str, tuple[ByHand, tuple[Part, ...]]] = {}
+        if self.view.is_tree:
+            found[INNER] = InnerViews(self.ev, self.view), inner_views(self.view)
+        if self.view.recursive:
+            found[RECURSIVE] = Recursive(self.ev, self.view), connected_parts(self.view)
+        return found
+
+    def create(self) -> None:
+        print(f"creating {self.view.name}", flush=True)
+        for strategy in STRATEGIES:
+            properties = f"TBLPROPERTIES ('everview.foreign_keys' = '{strategy}')"
+            self.ev.sql(
+                f"CREATE MATERIALIZED VIEW {self._named(strategy)} {properties}"
+                f" REFRESH POLICY INCREMENTAL AS {self.view.query}"
+            )
+        properties = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+        full = self._named(FULL)
+        self.ev.sql(f"CREATE TABLE {full} USING delta {properties} AS {self.view.query}")
+        for method, parts in self.by_hand.values():
+            method.create(parts)
+
+    def drop(self) -> None:
+        for strategy in STRATEGIES:
+            self.ev.sql(f"DROP MATERIALIZED VIEW {self._named(strategy)}")
+        self.ev.sql(f"DROP TABLE {self._named(FULL)}")
+        for method, parts in self.by_hand.values():
+            method.drop(parts)
+
+    def measure(self, seen: Versions, now: Versions, number: int) -> Iterator[Sample]:
+        """Each method once; who comes first, with the files not yet in memory, rotates."""
+        methods = [FULL, *STRATEGIES, *self.by_hand]
+        first = number % len(methods)
+        for method in [*methods[first:], *methods[:first]]:
+            watch, phases = Watch(self.ev), Phases(Watch(self.ev))
+            cost, _ = watch.cost(self._work(method, phases, seen, now))
+            found = watch.phases or phases.found
+            action = Action.INCREMENTAL if method in STRATEGIES else None
+            yield Sample(self.view.name, SHARE, method, cost, found, action)
+
+    def _work(
+        self, method: str, phases: Phases, seen: Versions, now: Versions
+    ) -> Callable[[], None]:
+        if method in self.by_hand:
+            keeper, _ = self.by_hand[method]
+            return lambda: keeper.run(phases, seen, now)
+        return self._recompute if method == FULL else lambda: self._refresh(method)
+
+    def _recompute(self) -> None:
+        self.ev.sql(f"INSERT OVERWRITE {self._named(FULL)} {self.view.query}").collect()
+
+    def _refresh(self, strategy: str) -> None:
+        result = self.ev.view(self._named(strategy)).refresh()
+        if result.action is not Action.INCREMENTAL:
+            raise AssertionError(f"not measured what was meant: {result}")
+
+    def compare(self) -> None:
+        """End the run if a method is fast and wrong."""
+        tables = {method: self._named(method) for method in (FULL, *STRATEGIES)}
+        kept = {m: keeper.table(whole(self.view)) for m, (keeper, _) in self.by_hand.items()}
+        found = {m: self._fingerprint(table) for m, table in (tables | kept).items()}
+        wrong = [method for method, rows in found.items() if rows != found[FULL]]
+        if wrong:
+            raise AssertionError(f"{self.view.name} is not what it should be: {wrong}, {found}")
+
+    def _fingerprint(self, table: str) -> tuple[int, object]:
+        """How many rows there are, and the sum of a hash of each."""
+        (found,) = self.ev.sql(fingerprint_sql(table, self.view.columns)).collect()
+        return found.number, found.hashes
+
+    def _named(self, method: str) -> str:
+        return f"{self.view.name}_{method}"
+
+
+def fingerprint_sql(table: str, columns: Sequence[str]) -> str:
+    """Equal for equal bags of rows, whatever their order; NULLs have their place."""
+    values = ", ".join(f"{column}, {column} IS NULL" for column in columns)
+    hashes = f"sum(CAST(xxhash64({values}) AS DECIMAL(38, 0)))"
+    return f"SELECT count(*) AS number, {hashes} AS hashes FROM {table}"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The stages one after the other; the first round of each warms up."""
+
+    ev: Everview
+    stages: Sequence[Stage]
+    files: Mapping[str, Path]
+    """For each schema the folder with its files."""
+    rounds: int
+
+    def run(self) -> Samples:
+        """What the rounds cost, but for the first of each stage."""
+        found = (sample for stage in self.stages for sample in self._on(stage))
+        return Samples(tuple(found))
+
+    def _on(self, stage: Stage) -> Iterator[Sample]:
+        print(f"loading {', '.join(stage.tables)}", flush=True)
+        updates = Updates(stage, self.files[stage.schema.name], self.rounds + 1)
+        updates.load(self.ev)
+        contenders = [Contender(self.ev, view) for view in stage.views]
+        for contender in contenders:
+            contender.create()
+        seen = self._versions(stage)
+        for number in range(self.rounds + 1):
+            updates.apply(self.ev, number)
+            now = self._versions(stage)
+            for contender in contenders:
+                for sample in contender.measure(seen, now, number):
+                    tell(number, sample)
+                    if number:
+                        yield sample
+                contender.compare()
+            seen = now
+        for contender in contenders:
+            contender.drop()
+        updates.drop(self.ev)
+
+    def _versions(self, stage: Stage) -> dict[str, int]:
+        return {table: version(self.ev, table) for table in stage.tables}
+
+
+def delta(phases: Mapping[str, Cost]) -> Cost:
+    """What computing the change of the view took."""
+    return phases.get("compute", Cost(0.0, 0))
