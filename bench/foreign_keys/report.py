@@ -41,6 +41,7 @@ def evaluation(samples: Samples, scale: float, rounds: int) -> str:
             *_times(samples, (FULL, *INCREMENTAL), refreshes),
             *["", "How many times faster `split` is than `off` (figure 6b):", ""],
             *_sets(samples.views, deltas, refreshes),
+            *["", _noise(samples.views, deltas, refreshes)],
             *["", "Where the time goes:", ""],
             *_phases(samples),
             *["", *plot(samples, deltas, refreshes)],
@@ -89,6 +90,19 @@ def _sets(views: Sequence[str], deltas: Seconds, refreshes: Seconds) -> list[str
                 cells += [f"{statistics.geometric_mean(ratios):.2f}", f"{min(ratios):.2f}"]
             rows.append([name, str(len(some)), *cells])
     return table(["set", "views", "delta", "least", "refresh", "least"], rows)
+
+
+def _noise(views: Sequence[str], deltas: Seconds, refreshes: Seconds) -> str:
+    """What methods that do the same differ by."""
+    ratios = []
+    for seconds in (deltas, refreshes):
+        times = [[seconds(v, m) for m in (SPLIT, STATIC, DYNAMIC)] for v in views]
+        ratios.append(max(max(t) / min(t) for t in times if min(t)))
+    return (
+        "No row is updated, so `split`, `static` and `dynamic` do the same: what they differ by,"
+        f" up to {ratios[0]:.2f} times for the change and {ratios[1]:.2f} times for the refresh,"
+        " is noise, and so is as much of any other ratio."
+    )
 
 
 def _phases(samples: Samples) -> list[str]:

@@ -168,7 +168,7 @@ SNOWFLAKE = JoinView(
         Ref("web_sales", ("ws_sales_price",)),
         Ref("customer"),
         Ref("customer_address", ("ca_zip", "ca_county")),
-        Ref("date_dim", ("d_qoy",)),
+        Ref("date_dim", ("d_qoy", "d_year")),
         Ref("item", ("i_item_id",)),
     ),
     (
