@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench import report, tpch
+from bench import report
 from bench.changes import CUSTOMER, DATED, LINEITEM, ORDERS, SOLD, Batch, Change
 from bench.foreign_keys.command import FOREIGN_KEYS, ForeignKeysCommand
 from bench.join_views import JOINS
@@ -14,6 +14,7 @@ from bench.query_views import QUERY_VIEWS
 from bench.recent_views import MONTH, MONTH_WITHOUT
 from bench.rounds import Contest
 from bench.samples import Samples
+from bench.tpch import TPCH, load, tables_of
 from bench.view import BenchView
 from everview import Everview
 
@@ -33,14 +34,14 @@ class Command:
     with_expert: bool
     render: Callable[[Samples, float, int, str], str]
 
-    def generate(self, scale: float, cache: Path) -> Path:
-        """The folder with the files of the tables."""
-        return tpch.generate(scale, cache, self.tables)
+    def generate(self, scale: float, cache: Path) -> dict[str, Path]:
+        """For the benchmark the folder with the files of its tables."""
+        return {TPCH.name: TPCH.generate(scale, cache, self.tables)}
 
-    def run(self, ev: Everview, files: Path, rounds: int) -> Samples:
+    def run(self, ev: Everview, files: Mapping[str, Path], rounds: int) -> Samples:
         """Load the tables and measure the views: a round to warm up, then so many per share."""
-        print(f"loading {files.name}", flush=True)
-        tpch.load(ev, files, self.tables)
+        print(f"loading {files[TPCH.name].name}", flush=True)
+        load(ev, files[TPCH.name], self.tables)
         shares = [self.shares[0], *(share for share in self.shares for _ in range(rounds))]
         contest = Contest(ev, self.views, self.policy, self.with_expert)
         return contest.run([Batch(share, self.changes) for share in shares])
@@ -58,7 +59,7 @@ class Command:
     @property
     def tables(self) -> tuple[str, ...]:
         """The tables that the views read."""
-        return tpch.tables_of(view.query for view in self.views)
+        return tables_of(view.query for view in self.views)
 
     @property
     def changed(self) -> str:

@@ -7,6 +7,7 @@ change is planned without adaptive planning, and what stays small is broadcast.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -87,12 +88,16 @@ def merge_sql(table: str, part: Part, held: str) -> str:
 
 
 @dataclass(frozen=True)
-class ByHand:
+class ByHand(ABC):
     """A view that is maintained by SQL, over the changes of its tables."""
 
     ev: Everview
     view: JoinView
     prefix: str
+
+    @abstractmethod
+    def run(self, phases: Phases, seen: Versions, now: Versions) -> None:
+        """Refresh all that is kept, from the versions that were seen last to those of now."""
 
     def table(self, part: Part) -> str:
         return f"{self.prefix}_{part.table}"

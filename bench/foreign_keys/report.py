@@ -67,7 +67,7 @@ def _times_faster(slow: float, fast: float) -> str:
     return f"{slow / fast:.2f}" if fast else "–"
 
 
-SETS = {
+SETS: dict[str, Callable[[str], bool]] = {
     "one dimension": lambda view: view.endswith("_1dim"),
     "two": lambda view: view.endswith("_2dim"),
     "three": lambda view: view.endswith("_3dim"),
