@@ -51,7 +51,7 @@ def relevance(samples: Samples, scale: float, rounds: int, changed: str) -> str:
     on, off = (samples.median(view, EVERVIEW).seconds for view in (with_it, without))
     columns = ["relevance", "changed rows held", "refresh", "of it compute", "jobs", "/ full"]
     said = f"A refresh with the analysis takes {on / off:.2f} of the time of one without."
-    return "\n".join([head, "", *_table(columns, rows), "", said])
+    return "\n".join([head, "", *table(columns, rows), "", said])
 
 
 def _head(scale: float, changed: str, rounds: int) -> str:

@@ -92,7 +92,7 @@ class Contender:
 
     def _refresh(self, strategy: str) -> None:
         result = self.ev.view(self._named(strategy)).refresh()
-        if result.action is not Action.INCREMENTAL:
+        if result.action is not Action.INCREMENTAL or result.violations:
             raise AssertionError(f"not measured what was meant: {result}")
 
     def compare(self) -> None:
