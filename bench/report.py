@@ -9,7 +9,7 @@ from bench.samples import Samples
 from bench.watch import Cost
 from everview import Action
 
-PHASES = ("pin", "capture", "compute", "apply", "check")
+PHASES = ("pin", "capture", "guard", "compute", "apply", "check")
 
 
 def contest(samples: Samples, scale: float, rounds: int, changed: str) -> str:

@@ -11,7 +11,10 @@ from everview import Everview
 
 T = TypeVar("T")
 
-_ENDS = {"pinned": "pin", "captured": "capture", "computed": "compute", "committed": "apply"}
+_ENDS = {
+    **{"pinned": "pin", "captured": "capture", "guarded": "guard"},
+    **{"computed": "compute", "committed": "apply"},
+}
 """The phase that ends when a refresh reaches a point; `applying` is passed within one."""
 LAST = "check"
 """The phase from the last point to the end."""

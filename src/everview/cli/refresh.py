@@ -16,6 +16,7 @@ from everview.program.stored_views import StoredView
 _DOING = {
     "pinned": "versions pinned",
     "captured": "changes read",
+    "guarded": "constraints checked",
     "computed": "change computed",
     "applying": "writing",
     "committed": "committed",

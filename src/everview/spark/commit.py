@@ -26,6 +26,7 @@ class Point(StrEnum):
 
     PINNED = "pinned"
     CAPTURED = "captured"
+    GUARDED = "guarded"
     COMPUTED = "computed"
     APPLYING = "applying"
     COMMITTED = "committed"

@@ -61,6 +61,7 @@ def refresh_incrementally(
             return _advance(writer, record)
         computation = Computation(writer, program, pins, changed, small)
         guarded = computation.guarded(before)
+        writer.observe(Point.GUARDED, f"constraints found violated: {len(guarded.violations)}")
         delta = held.enter_context(computation.delta(guarded.plan))
         counts = _row_counts(delta) if delta else RowCounts()
         told = f"+{counts.inserted} ~{counts.updated} −{counts.deleted}"
