@@ -19,7 +19,7 @@ demo: setup
 
 # Two processes: one has the Spark session and all tests that need it, the other the rest.
 test: lint types
-	@$(BIN)/pytest -n 2 --dist loadgroup
+	@$(BIN)/python tools/run_tests.py
 
 lint: setup
 	@$(BIN)/ruff format --check .

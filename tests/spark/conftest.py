@@ -8,6 +8,12 @@ from everview import Everview
 from tests.spark.lake import Lake
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/spark" in str(item.path):
+            item.add_marker(pytest.mark.spark)
+
+
 @pytest.fixture
 def lake(ev: Everview, request: pytest.FixtureRequest) -> Iterator[Lake]:
     """A schema of its own, the current one while the test runs."""
