@@ -49,6 +49,8 @@ class HistoryEntry:
     """From the beginning of the refresh to its commit."""
     estimate: Estimate | None = None
     """What it was expected to take, incrementally and in full, where that was known."""
+    changed_rows: int = 0
+    """Rows of the base tables' changes that it computed with."""
     violations: tuple[Violation, ...] = ()
     """Declared constraints that it found not to hold."""
     dropped: Dropped = NONE_DROPPED
@@ -76,6 +78,7 @@ def history_entry(version: int, timestamp: int, rows_written: int, record: Recor
         sources=result.sources,
         seconds=record.seconds_until(timestamp),
         estimate=record.estimate,
+        changed_rows=record.changed_rows,
         violations=record.violations,
         dropped=record.dropped,
     )

@@ -19,7 +19,8 @@ _OUTCOME = (
 _REFRESH = f"view STRING, {_OUTCOME}, version BIGINT, seconds DOUBLE"
 _HISTORY = (
     f"version BIGINT, timestamp TIMESTAMP, {_OUTCOME},"
-    " seconds DOUBLE, expected_incremental DOUBLE, expected_full DOUBLE"
+    " seconds DOUBLE, expected_incremental DOUBLE, expected_full DOUBLE, changed_rows BIGINT,"
+    " irrelevant_rows BIGINT, unused_rows BIGINT, violations ARRAY<STRING>"
 )
 _VERIFICATION = (
     f"view STRING, is_equal BOOLEAN, rows BIGINT, extra BIGINT, missing BIGINT, {_SOURCES}"
@@ -56,7 +57,9 @@ def history_frame(spark: SparkSession, entries: Iterable[HistoryEntry]) -> DataF
         counts = (e.rows_inserted, e.rows_updated, e.rows_deleted)
         outcome = (str(e.action), str(e.reason), e.message, *counts, _ranges(e))
         expected = (e.estimate.incremental, e.estimate.full) if e.estimate else (None, None)
-        rows.append((e.version, e.timestamp, *outcome, e.seconds, *expected))
+        read = (e.changed_rows, e.dropped.irrelevant, e.dropped.unused)
+        violations = [str(violation) for violation in e.violations]
+        rows.append((e.version, e.timestamp, *outcome, e.seconds, *expected, *read, violations))
     return frame(spark, _HISTORY, rows)
 
 
