@@ -69,6 +69,7 @@ def test_a_reference_that_dangles_is_named_and_the_key_not_used_until_it_is_mend
     assert _distrusted(star) == []
 
 
+@pytest.mark.nightly
 def test_a_key_that_comes_twice_is_noticed(star: Lake) -> None:
     star.create(
         "v", "SELECT sum(amount) AS s, name FROM sale JOIN item ON of_item = i GROUP BY name"
@@ -89,6 +90,7 @@ def test_what_does_not_hold_when_a_view_is_created_is_not_used(star: Lake) -> No
     star.check("v")
 
 
+@pytest.mark.nightly
 def test_after_a_recomputation_whole_tables_are_checked_once_more(star: Lake) -> None:
     star.create("v", STAR)
     star.sql("INSERT INTO sale VALUES (20, 7, 1, 1)")

@@ -75,7 +75,7 @@ def _recomputed(plan: Plan) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("often", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_four_batches_and_every_operator(lake: Lake, often: bool) -> None:
-    """Refreshed after each batch, or after every second one."""
+    """Refreshed after each batch, or once after two of them."""
     lake.table("c", CUSTOMERS, "(1, 'ann', 1), (2, 'bob', 1), (3, 'cat', NULL)")
     lake.table("o", ORDERS, "(10, 1, 5, 1), (11, 1, 7.5, 2), (12, 2, 1, NULL), (13, NULL, 9, 7)")
     for name, (query, kind) in VIEWS.items():
@@ -85,10 +85,10 @@ def test_four_batches_and_every_operator(lake: Lake, often: bool) -> None:
         assert plan.identity.kind is kind, name
         assert _recomputed(plan) == RECOMPUTED.get(name, ()), name
         lake.equals_its_query(name)
-    for number, batch in enumerate(BATCHES, 1):
+    for number, batch in enumerate(BATCHES if often else BATCHES[:2], 1):
         for statement in batch:
             lake.sql(statement)
-        for name in VIEWS if often or number % 2 == 0 else ():
+        for name in VIEWS if often or number == 2 else ():
             lake.check(name)
     assert lake.ev.view("sums").verify().is_equal
     shown = lake.ev.spark.table("sums").schema

@@ -26,8 +26,14 @@ except ImportError as error:
     ) from error
 
 
-# tiny data and queries that each run once: generating code and re-planning cost more than they save
-_SHORT_RUN = {"spark.sql.codegen.wholeStage": "false", "spark.sql.adaptive.enabled": "false"}
+# tiny data and queries that each run once: generating code, re-planning and a second task for
+# each shuffle cost more than they save
+_SHORT_RUN = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.databricks.delta.snapshotPartitions": "1",
+}
 
 
 def start_local(warehouse: Path, more: Mapping[str, str] | None = None) -> SparkSession:
