@@ -9,7 +9,7 @@ from everview.algebra.printing import short_name
 from everview.catalog.names import Name
 from everview.program.definition import Definition
 from everview.program.explain import Explanation
-from everview.program.notices import distrust_notices
+from everview.program.notices import refresh_notices
 from everview.program.records import Reason, RefreshResult, Why
 from everview.program.summaries import HistoryEntry, ViewSummary
 from everview.program.verification import Verification
@@ -50,7 +50,7 @@ class MaterializedView:
         """How the view is maintained."""
         view = self._views.load(self._name)
         definition = view.definition
-        notices = (*self._views.notices(definition), *distrust_notices(view.log))
+        notices = (*self._views.notices(definition), *refresh_notices(view.log))
         return Explanation(definition, definition.text, notices)
 
     def verify(self) -> Verification:

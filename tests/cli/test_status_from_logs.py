@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from everview.program.records import Action, Distrust, Reason
+from everview.program.records import Action, Distrust, Dropped, Reason
 from tests.cli.given import (
     DATA,
     NO_DATA,
@@ -105,12 +105,13 @@ def test_a_constraint_that_does_not_hold_is_shown(warehouse: Path) -> None:
     record = record_of(define(warehouse, SQL), Action.INCREMENTAL, Reason.SOURCES_CHANGED, 2)
     ids = ("spark_catalog.default.t.fk", "spark_catalog.default.t.unchecked")
     distrusted = (Distrust(ids[0], 2), Distrust(ids[1], 2, violated=False))
-    written = replace(record, distrusted=distrusted).to_json()
+    written = replace(record, distrusted=distrusted, dropped=Dropped(9, 3)).to_json()
     write_commit(table, 2, DATA, userMetadata=written)
     assert "; t.fk found not to hold" in run("status", "--warehouse", warehouse)[1]
     _, out, _ = run("explain", "v", "--warehouse", warehouse)
     assert "note: t.fk is not used, because a refresh up to version 2 of its table" in out
     assert "note: t.unchecked is not used: the next refresh checks whether it holds" in out
+    assert "note: the last refresh left out 9 changed rows that do not meet the conditions" in out
 
 
 def test_history_is_newest_first(warehouse: Path) -> None:

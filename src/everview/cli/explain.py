@@ -14,7 +14,7 @@ from everview.cli.shell import OK, TRIPPED, Shell, existing, find_views, named_v
 from everview.cli.texts import placed, read_text
 from everview.errors import Code, Problem, SqlError
 from everview.program.explain import ALIGNED, Explanation
-from everview.program.notices import distrust_notices, feed_notices
+from everview.program.notices import feed_notices, refresh_notices
 from everview.program.offline import NOTICE, define_offline
 from everview.program.offline_tables import (
     OfflineTables,
@@ -102,7 +102,7 @@ def _of_view(name: str, warehouse: Path) -> Explanation:
     view = named_view(find_views(warehouse), name)
     definition = view.definition
     tables = tables_of_warehouse(existing(warehouse))
-    notices = (*feed_notices(definition, tables.has_feed), *distrust_notices(view.log))
+    notices = (*feed_notices(definition, tables.has_feed), *refresh_notices(view.log))
     return Explanation(definition, definition.text, notices)
 
 

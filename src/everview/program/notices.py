@@ -7,7 +7,7 @@ from collections.abc import Callable
 from everview.algebra.printing import short_name
 from everview.catalog.names import Name
 from everview.program.definition import Definition
-from everview.program.records import Distrust
+from everview.program.records import NONE_DROPPED, Distrust
 from everview.program.view_log import Commits, newest_record
 from everview.warehouse.delta_log import FEED
 
@@ -18,10 +18,18 @@ def feed_notices(definition: Definition, has_feed: Callable[[Name], bool]) -> tu
     return tuple(_feed_is_off(short_name(str(name))) for name in names)
 
 
-def distrust_notices(log: Commits) -> tuple[str, ...]:
-    """A notice for each declared constraint that a view does not use, from its last refresh."""
+def refresh_notices(log: Commits) -> tuple[str, ...]:
+    """What the last refresh found: constraints that are not used, rows that could not matter."""
     record, _ = newest_record(log)
-    return tuple(_is_not_used(d) for d in record.distrusted) if record else ()
+    if record is None:
+        return ()
+    notices = [_is_not_used(d) for d in record.distrusted]
+    if record.dropped != NONE_DROPPED:
+        notices.append(
+            f"the last refresh left out {record.dropped.irrelevant} changed rows that do not meet"
+            f" the conditions, and {record.dropped.unused} that changed nothing the view reads"
+        )
+    return tuple(notices)
 
 
 def _is_not_used(distrust: Distrust) -> str:
