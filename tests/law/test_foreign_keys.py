@@ -5,20 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.law.batches import Batch
 from tests.law.foreign_keys import SCHEMA, VIEWS, Held, batches, databases, views
 from tests.law.oracle import Maintained, maintained
 from tests.law.schemas import Row
-
-_SETTINGS = settings(
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=list(HealthCheck),
-    phases=set(Phase) - {Phase.explain},
-)
+from tests.law.settings import SETTINGS
 
 
 @dataclass(frozen=True)
@@ -62,39 +56,39 @@ def check(case: Case) -> Maintained:
     return view
 
 
-@settings(_SETTINGS, max_examples=80)
+@settings(SETTINGS, max_examples=80)
 @given(cases(Held.ALL, refreshes=2))
 def test_every_strategy_gives_the_same_change(case: Case) -> None:
     assert not check(case).distrusted, "what holds is not found to be violated"
 
 
-@settings(_SETTINGS, max_examples=60)
+@settings(SETTINGS, max_examples=60)
 @given(late_cases())
 def test_references_that_dangle_for_a_while_leave_the_view_right_at_every_step(case: Case) -> None:
     check(case)
 
 
-@settings(_SETTINGS, max_examples=15)
+@settings(SETTINGS, max_examples=15)
 @given(cases(Held.KEYS, refreshes=3))
 def test_and_so_do_those_that_stay_so(case: Case) -> None:
     check(case)
 
 
-@settings(_SETTINGS, max_examples=15)
+@settings(SETTINGS, max_examples=15)
 @given(cases(Held.NONE, refreshes=3))
 def test_and_so_do_keys_that_repeat(case: Case) -> None:
     check(case)
 
 
 @pytest.mark.nightly
-@settings(_SETTINGS, max_examples=10_000)
+@settings(SETTINGS, max_examples=10_000)
 @given(cases(Held.ALL, refreshes=2))
 def test_every_strategy_at_length(case: Case) -> None:
     assert not check(case).distrusted
 
 
 @pytest.mark.nightly
-@settings(_SETTINGS, max_examples=5_000)
+@settings(SETTINGS, max_examples=5_000)
 @given(late_cases())
 def test_late_rows_at_length(case: Case) -> None:
     check(case)
@@ -102,7 +96,7 @@ def test_late_rows_at_length(case: Case) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("held", [Held.KEYS, Held.NONE])
-@settings(_SETTINGS, max_examples=5_000)
+@settings(SETTINGS, max_examples=5_000)
 @given(data=st.data())
 def test_violated_constraints_at_length(held: Held, data: st.DataObject) -> None:
     check(data.draw(cases(held, refreshes=4)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everview.catalog.tables import Table
@@ -17,14 +17,8 @@ from everview.maintenance.choices import Optimisation
 from tests.law.batches import Batch, batches
 from tests.law.oracle import maintained
 from tests.law.schemas import Row, databases, schemas
+from tests.law.settings import SETTINGS
 from tests.law.views import views
-
-_SETTINGS = settings(
-    deadline=None,
-    print_blob=True,
-    suppress_health_check=list(HealthCheck),
-    phases=set(Phase) - {Phase.explain},
-)
 
 
 @dataclass(frozen=True)
@@ -58,20 +52,20 @@ def check(case: Case) -> None:
         view.refresh(batch)
 
 
-@settings(_SETTINGS, max_examples=400)
+@settings(SETTINGS, max_examples=400)
 @given(cases())
 def test_recomputing_equals_what_is_stored_plus_the_change(case: Case) -> None:
     check(case)
 
 
-@settings(_SETTINGS, max_examples=60)
+@settings(SETTINGS, max_examples=60)
 @given(cases(refreshes=5))
 def test_five_refreshes_in_a_row_keep_the_view_right(case: Case) -> None:
     check(case)
 
 
 @pytest.mark.nightly
-@settings(_SETTINGS, max_examples=10_000)
+@settings(SETTINGS, max_examples=10_000)
 @given(cases(refreshes=2))
 def test_the_law_at_length(case: Case) -> None:
     check(case)

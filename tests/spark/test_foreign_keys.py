@@ -41,6 +41,10 @@ def test_a_star_is_kept_right(star: Lake) -> None:
     """The law tests compare all strategies; here the default one meets Delta."""
     star.create("v", STAR)
     star.create("sums", f"SELECT city, sum(amount) AS s, count(*) AS n {FROM} GROUP BY city")
+    for name in ("v", "sums"):
+        plan = star.ev.view(name).definition.plan
+        assert plan is not None
+        assert plan.foreign_keys.at_u() == {"item", "shop"}, "both follow a foreign key"
     for batch in VALID:
         for statement in batch:
             star.sql(statement)
@@ -67,6 +71,17 @@ def test_a_reference_that_dangles_is_named_and_the_key_not_used_until_it_is_mend
     star.sql("INSERT INTO sale VALUES (21, 7, 1, 1)")
     star.check("v")
     assert _distrusted(star) == []
+
+
+@pytest.mark.nightly
+def test_a_removed_row_that_is_still_referred_to_is_noticed_if_thorough(star: Lake) -> None:
+    star.create("v", STAR, "TBLPROPERTIES ('everview.foreign_key_checks' = 'thorough')")
+    star.create("w", STAR)
+    star.sql("DELETE FROM shop WHERE s = 2")
+    (violation,) = star.check("v").violations
+    assert "rows refer to a key that was removed" in str(violation)
+    assert star.ev.view("w").refresh().violations == ()
+    assert not star.ev.view("w").verify().is_equal, "as limitations.md says"
 
 
 @pytest.mark.nightly

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -14,6 +15,7 @@ from everview.analysis.rooted_components import roots
 from everview.catalog.constraints import Constraint, ForeignKey, Unique
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
+from everview.maintenance.choices import Choices
 from everview.maintenance.constraint_checks import CheckKind
 from everview.maintenance.foreign_keys import Parts, Strategy
 from everview.maintenance.plan import Plan, make_plan
@@ -58,12 +60,12 @@ FACT = table(
 TABLES = {t.name.last: t for t in (DIM, PAIR, HINT, TEXT, LOOSE, SELF, FACT)}
 
 
-def plan(text: str, *others: Table, distrusted: frozenset[str] = frozenset()) -> Plan:
+def plan(text: str, *others: Table) -> Plan:
     known = TABLES | {t.name.last: t for t in others}
     reading = read_query(text, lambda name: known.get(name.last.lower()))
     assert reading.relation is not None, [p.detail for p in reading.problems]
     tables = {str(t.name): t for t in reading.tables}
-    return make_plan(reading.relation, tables, distrusted=distrusted)
+    return make_plan(reading.relation, tables)
 
 
 def edges(text: str) -> list[str]:
@@ -207,15 +209,15 @@ def test_an_edge_names_the_constraints_it_relies_on() -> None:
 @pytest.mark.parametrize("constraint", ["fact.fact_f", "dim.dim_key"])
 def test_without_one_of_them_there_is_no_edge(constraint: str) -> None:
     text = "select v from fact join dim on f = k"
-    assert plan(text, distrusted=frozenset({full(constraint)})).foreign_keys.at_u() == frozenset()
     less = plan(text).with_foreign_keys(Strategy.SPLIT, {full(constraint)})
     assert less.foreign_keys.graph.edges == ()
+    assert less.foreign_keys.at_u() == frozenset()
     assert less.checks(less.tables) == ()
 
 
 def test_where_two_edges_lead_to_a_reference_one_is_enough() -> None:
     text = "select v from fact join dim on f = k and g = k"
-    less = plan(text, distrusted=frozenset({full("fact.fact_f")}))
+    less = plan(text).with_foreign_keys(Strategy.SPLIT, {full("fact.fact_f")})
     assert less.foreign_keys.at_u() == {"dim"}
 
 
@@ -261,6 +263,15 @@ def test_what_stands_at_u(strategy: Strategy, updated: tuple[str, ...], at_u: st
     text = "select d.x from fact join dim d on f = d.k join pair e on p = e.a and q = e.b"
     found = plan(text).with_foreign_keys(strategy).foreign_keys
     assert found.at_u([full(own) for own in updated]) == set(at_u.split())
+
+
+def test_references_to_removed_keys_are_looked_for_only_if_thorough() -> None:
+    """(F2) reads the table that refers, so its cost does not follow the change."""
+    found = plan("select v from fact join dim on f = k")
+    asked = {CheckKind.SINGLE, CheckKind.FOUND}
+    assert {c.kind for c in found.checks(found.tables)} == asked
+    thorough = replace(found, choices=Choices(thorough=True))
+    assert {c.kind for c in thorough.checks(found.tables)} == {*asked, CheckKind.UNREFERENCED}
 
 
 def test_switched_off_nothing_is_told_apart_or_asked() -> None:

@@ -8,7 +8,7 @@ import pytest
 from everview.catalog.constraints import Constraint, ForeignKey, PrimaryKey, Unique
 from everview.catalog.names import Name
 from everview.program.key_checks import Breaking, KeyCheck
-from everview.sql.key_checks import breaking_key, dangling, pinned, sample, total
+from everview.sql.key_checks import breaking_key, dangling, sample, total
 from everview.sql.key_profiles import dangling_counts, distinct_counts
 
 T = "(VALUES (1, 'x', 1), (1, 'x', 2), (2, NULL, 1), (3, NULL, 9), (NULL, 'y', 9)) AS t(a, b, f)"
@@ -59,7 +59,7 @@ def test_counts_for_suggestions() -> None:
 
 
 def test_a_table_is_read_at_one_version() -> None:
-    assert pinned(Name(("a", "b c")), 7) == "`a`.`b c` VERSION AS OF 7"
+    assert Name(("a", "b c")).at(7) == "`a`.`b c` VERSION AS OF 7"
 
 
 def test_how_an_answer_reads() -> None:

@@ -21,6 +21,15 @@ Types = Mapping[Column, str]
 _CAST = re.compile(r" AS ([a-z_]+(?:\(\d+(?:,\d+)?\))?)\)")
 
 
+_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
+
+
+def decimal_digits(type_: str) -> tuple[int, int] | None:
+    """The digits of a decimal type and how many of them are behind the point; None for others."""
+    found = _DECIMAL.fullmatch(type_)
+    return (int(found[1]), int(found[2])) if found else None
+
+
 def have_one_type(types: Types, one: Column, other: Column) -> bool:
     """Whether two columns are known to be of the same type."""
     return types.get(one, "") == types.get(other, " ")

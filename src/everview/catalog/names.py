@@ -55,6 +55,10 @@ class Name:
         """The name for use in SQL, every part in backquotes."""
         return ".".join(quote(part) for part in self.parts)
 
+    def at(self, version: int) -> str:
+        """A Delta table at one version, for use in SQL."""
+        return f"{self.quoted()} VERSION AS OF {version}"
+
     def qualified(self, catalog: str, schema: str) -> Name:
         """The same name of a table with all three parts, the missing ones filled in."""
         missing = 3 - len(self.parts)

@@ -12,7 +12,6 @@ Sums are kept in types that overflow no earlier than those of Spark.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from everview.algebra.columns import Column
@@ -30,12 +29,11 @@ from everview.algebra.scalars import (
     conjunction,
     is_present,
 )
-from everview.analysis.column_types import Types
+from everview.analysis.column_types import Types, decimal_digits
 
 ROWS = "__ev_rows"
 """The number of rows of a group."""
 
-_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 _INTEGERS = {"tinyint", "smallint", "int"}
 
 
@@ -162,8 +160,8 @@ class _Kept:
         else:
             total = self._native_sum(call, x, type_, kept)
         some = self._how_often(call, [is_present(x)])
-        if decimal := _DECIMAL.fullmatch(type_):
-            digits, scale = map(int, decimal.groups())
+        if decimal := decimal_digits(type_):
+            digits, scale = decimal
             s, m = f" AS {result}) / CAST(", " AS DECIMAL(20,0))"
             shown = f" AS DECIMAL({min(38, digits + 4)},{min(38, scale + 4)}))"
             value = Verbatim(("CAST(CAST(", total, s, some, f"{m}{shown}"))
@@ -192,16 +190,16 @@ def _kept_type(type_: str) -> str | None:
         return "BIGINT"
     if type_ == "bigint":
         return "DECIMAL(38,0)"
-    if decimal := _DECIMAL.fullmatch(type_):
-        digits, scale = map(int, decimal.groups())
+    if decimal := decimal_digits(type_):
+        digits, scale = decimal
         return f"DECIMAL({min(38, digits + 10)},{scale})" if digits <= 17 or scale <= 6 else None
     return None
 
 
 def _sum_type(type_: str) -> str | None:
     """The type that Spark gives the sum of a type."""
-    if decimal := _DECIMAL.fullmatch(type_):
-        digits, scale = map(int, decimal.groups())
+    if decimal := decimal_digits(type_):
+        digits, scale = decimal
         return f"DECIMAL({min(38, digits + 10)},{scale})"
     return "BIGINT" if type_ in _INTEGERS | {"bigint"} else None
 

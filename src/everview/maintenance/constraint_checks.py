@@ -37,8 +37,8 @@ from everview.algebra.scalars import (
     ColumnRef,
     Compare,
     Scalar,
-    Verbatim,
     conjunction,
+    disjunction,
     is_present,
 )
 from everview.algebra.trees import same_columns
@@ -122,7 +122,7 @@ def _repeated(edge: Edge) -> Relation:
     less = _counted(Filter(change, _present(change.columns)), {after: ZERO, before: ONE})
     sums = tuple(Output(c, ColumnRef(c)) for c in (after, before))
     counts = Accumulate(Union((is_there, Negate(less))), same_columns(rows), sums)
-    return Filter(counts, Verbatim((_several(after), " OR ", _several(before))))
+    return Filter(counts, disjunction(_several(after), _several(before)))
 
 
 def _not_found(edge: Edge, names: tuple[str, ...]) -> Relation:

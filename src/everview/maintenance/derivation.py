@@ -15,6 +15,7 @@ from everview.maintenance.folding import fold
 from everview.maintenance.groups import Groups
 from everview.maintenance.keyed import keyed
 from everview.maintenance.lets import Let
+from everview.maintenance.merging import merge
 from everview.maintenance.pruning import without_empty
 
 VIEW = "view"
@@ -60,7 +61,7 @@ def derive(
     below = layers.strata[:-1] if groups else layers.strata
     lets = [let for stratum in below for let in _rule(stratum, types, at_u)]
     if groups:
-        lets += fold(groups, VIEW, at_u)
+        lets += (merge if groups.extremes else fold)(groups, VIEW, at_u)
     else:
         lets.append(Let(VIEW, change_of(layers.top, at_u), ""))
     return Derivation(_numbered(lets, {VIEW, *(s.name for s in layers.strata)}))

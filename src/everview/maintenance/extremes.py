@@ -22,8 +22,10 @@ from everview.algebra.scalars import (
     AggregateCall,
     ColumnRef,
     Compare,
+    IsNull,
     Scalar,
     Verbatim,
+    disjunction,
 )
 from everview.analysis.column_types import Types
 
@@ -62,7 +64,8 @@ class Extreme:
     def is_bettered(self, came: Scalar, old: Scalar) -> Scalar:
         """The condition that a value which came is the extreme now."""
         op = "<=" if self.call.function == "min" else ">="
-        return Verbatim((old, " IS NULL OR coalesce(", Compare(op, came, old), ", FALSE)"))
+        is_better = Verbatim(("coalesce(", Compare(op, came, old), ", FALSE)"))
+        return disjunction(IsNull(old), is_better)
 
 
 def find_extremes(measures: tuple[Output, ...], types: Types) -> tuple[Extreme, ...]:

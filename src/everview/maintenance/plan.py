@@ -153,11 +153,12 @@ class Plan:
     ) -> tuple[Check, ...]:
         """What must be empty before `when_changed` with the same arguments may be computed.
 
-        Each is computed as a bag is, by `computation(check.rows)`.
+        Each is computed as a bag is, by `computation(check.rows)`. Whether rows still refer to a
+        key that was removed is asked only if the choice is to be thorough.
         """
         found = self._parts(changed_tables, parts or {})
         edges = self.foreign_keys.edges_used([t for t, part in found.items() if part.updated])
-        removing = [t for t, part in found.items() if part.removed]
+        removing = [t for t, part in found.items() if part.removed and self.choices.thorough]
         return checks(edges, self.used_columns, changed_tables, removing)
 
     def checks_of_whole_tables(self) -> tuple[Check, ...]:
@@ -202,15 +203,13 @@ def make_plan(
     value_types: Sequence[str] = (),
     *,
     choices: Choices = DEFAULT,
-    distrusted: Collection[str] = (),
     ansi: bool = True,
 ) -> Plan:
     """Derive the plan of a view whose definition the algebra can express.
 
     `value_types` are Spark's types of what the last aggregate of the view reads, in order; where
-    they are not known, those of base columns are. `distrusted` are the ids of constraints that
-    were found not to hold: no join is taken to follow a foreign key because of them. `ansi` is
-    Spark's setting, without which sums are not exact.
+    they are not known, those of base columns are. `ansi` is Spark's setting, without which sums are
+    not exact.
     """
     cut = layers(relation)
     known = described(cut, tables)
@@ -226,7 +225,7 @@ def make_plan(
     groups = find_groups(narrowed, types, value_types, choices)
     if groups:
         identity, types = by_group(groups), groups.types
-    along = ForeignKeys(fk_graph(narrowed, tables).without(distrusted), choices.foreign_keys)
+    along = ForeignKeys(fk_graph(narrowed, tables), choices.foreign_keys)
     relies_on = dict.fromkeys(identity.declared_keys + deciding_keys(cut, known))
     keys = {n: tuple(frozenset(k.columns) for k in t.relied_keys) for n, t in tables.items()}
     return Plan(narrowed, groups, identity, along, tuple(relies_on), relevant, types, keys, choices)

@@ -10,7 +10,6 @@ from functools import cached_property
 from everview.algebra.relations import Scan
 from everview.algebra.scalars import Literal
 from everview.catalog.names import quote
-from everview.maintenance.constraint_checks import Check, CheckKind
 from everview.maintenance.demand import Ranges
 from everview.maintenance.derivation import VIEW
 from everview.maintenance.folding import BROKEN, OP
@@ -47,9 +46,7 @@ class Computation:
         plan, session = self.program.compute.plan, self.writer.session
         guarded = guard.trusting(plan, before, self.pins)
         asked = guarded.plan.checks(self.changed, self._parts)
-        if not plan.choices.thorough:
-            asked = tuple(c for c in asked if _follows(c))
-        checks = {c: self._sql(guarded.plan, c.rows, self._ranges) for c in asked}
+        checks = {c: self._sql(guarded.plan, c.rows, self._ranges, self._is_small) for c in asked}
         guarded = guard.checked(session, guarded, checks, self.pins)
         return guard.proven_again(session, plan, guarded, self._source, self.pins)
 
@@ -78,8 +75,7 @@ class Computation:
                 derivation = derivation.after_first(was_empty=not bag.rows)
             yield None
 
-    def _sql(self, plan: Plan, let: Let, ranges: Ranges, small: bool | None = None) -> str:
-        is_small = self._is_small if small is None else small
+    def _sql(self, plan: Plan, let: Let, ranges: Ranges, is_small: bool) -> str:
         relation = plan.computation(let, ranges, small=is_small)
         return emit(relation, self._source, weighted=True)
 
@@ -103,24 +99,19 @@ class Computation:
         return source_of(self.writer.view, self.pins)
 
 
-def _follows(check: Check) -> bool:
-    """Whether what a check costs follows the change: (F2) looks through the table that refers."""
-    return check.kind is not CheckKind.UNREFERENCED
-
-
 def source_of(view: View, pins: Sequence[Pin]) -> Source:
     """Where a scan reads: a pinned table, a held change or bag, or the view's own state."""
     by_table = {str(p.name): p for p in pins}
 
     def source(scan: Scan) -> str:
         if scan.table == STATE:
-            return f"{view.state.name.quoted()} VERSION AS OF {view.log.head().version}"
+            return view.state.name.at(view.log.head().version)
         pin = by_table.get(scan.table)
         if pin is None:
             return quote(_bag_view(scan.table))
         if scan.state.is_change:
             return part_of(quote(change_view(pin.name)), scan.state)
-        return f"{pin.name.quoted()} VERSION AS OF {pin.position.version}"
+        return pin.rows
 
     return source
 

@@ -17,6 +17,7 @@ from everview.catalog.constraints import constraint_id, proven_versions
 from everview.catalog.drops import relied_ids
 from everview.catalog.tables import Table
 from everview.maintenance.constraint_checks import Check, CheckKind
+from everview.maintenance.identity import HIDDEN_PREFIX
 from everview.maintenance.plan import Plan
 from everview.program.records import Distrust, Record, Violation
 from everview.spark.pins import Pin
@@ -138,7 +139,7 @@ def _samples(session: SparkSession, sql: str) -> tuple[str, ...]:
 
 
 def _is_hidden(name: str) -> bool:
-    return name.startswith(("__ev_", "#"))
+    return name.startswith((HIDDEN_PREFIX, "#"))
 
 
 def _version(constraint: str, pins: Iterable[Pin]) -> int:

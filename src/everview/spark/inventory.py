@@ -50,7 +50,7 @@ class Inventory:
             return stored_views(tables_in(self._warehouse)).views
         catalogs = dict.fromkeys((catalog, self.spark.catalog.currentCatalog()))
         schemas = (s for c in catalogs for s in self._schemas(c))
-        return tuple(self._loaded(name for s in schemas for name in self._views(s)))
+        return tuple(self._loaded(name for s in schemas for name in self.names_of_views(s)))
 
     def _loaded(self, names: Iterable[Name]) -> Iterator[View]:
         for name in names:
@@ -70,7 +70,7 @@ class Inventory:
 
     def _tables(self, schema: Name) -> list[Name]:
         """The tables of a schema, without views and without what Everview stores."""
-        views = {name.last for name in self._views(schema)}
+        views = {name.last for name in self.names_of_views(schema)}
         rows = self.spark.sql(f"SHOW TABLES IN {schema.quoted()}").collect()
         own = (r.tableName for r in rows if not r.isTemporary)
         return [
@@ -79,7 +79,8 @@ class Inventory:
             if name not in views and not name.startswith(HIDDEN_PREFIX)
         ]
 
-    def _views(self, schema: Name) -> list[Name]:
+    def names_of_views(self, schema: Name) -> list[Name]:
+        """All views of a schema, Everview's and Spark's own."""
         try:
             rows = self.spark.sql(f"SHOW VIEWS IN {schema.quoted()}").collect()
         except AnalysisException:  # a catalog without views

@@ -17,7 +17,7 @@ from everview.catalog.constraints import (
 from everview.catalog.tables import Table
 from everview.program.key_checks import Breaking, KeyCheck
 from everview.spark.tables import describe, find_table, open_log
-from everview.sql.key_checks import breaking_key, dangling, pinned, sample, total
+from everview.sql.key_checks import breaking_key, dangling, sample, total
 from everview.sql.literals import string
 
 _SAMPLE = 5
@@ -32,7 +32,7 @@ class Pinned:
 
     @property
     def rows(self) -> str:
-        return pinned(self.table.name, self.version)
+        return self.table.name.at(self.version)
 
     @property
     def said(self) -> tuple[str, int]:

@@ -30,6 +30,11 @@ class Pin:
     def name(self) -> Name:
         return self.table.name
 
+    @property
+    def rows(self) -> str:
+        """The table at the pinned version, as it stands behind FROM."""
+        return self.name.at(self.position.version)
+
     def moved_since(self, before: SourcePosition) -> bool:
         """Whether rows may have changed since; commits that change no row do not count."""
         if (before.id, before.version) == (self.position.id, self.position.version):
@@ -68,9 +73,7 @@ def _pin(session: SparkSession, table: Table, definition: Definition) -> Pin:
 
 def count_rows(session: SparkSession, pins: Iterable[Pin]) -> int:
     """The rows of all pinned tables together; Delta knows them without reading any."""
-    counts = (
-        f"(SELECT count(*) FROM {p.name.quoted()} VERSION AS OF {p.position.version})" for p in pins
-    )
+    counts = (f"(SELECT count(*) FROM {pin.rows})" for pin in pins)
     return int(session.sql(f"SELECT {' + '.join(counts)}").collect()[0][0])
 
 

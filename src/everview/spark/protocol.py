@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
-from everview.algebra.relations import Scan
 from everview.catalog.names import quote
 from everview.errors import Code, Problem, RefreshError
 from everview.maintenance.identity import COUNT
@@ -190,7 +189,7 @@ def _refresh_in_full(
         violations=violations,
     )
     state = writer.view.state.name
-    query = stored_query(definition, pins)
+    query = stored_query(writer.view, pins)
     return writer.write(apply.overwrite_sql(state, definition.stored, query), record)
 
 
@@ -210,31 +209,20 @@ def _proven(
     return found.distrusted, found.violations
 
 
-def stored_query(definition: Definition, pins: Sequence[Pin]) -> str:
+def stored_query(view: View, pins: Sequence[Pin]) -> str:
     """The query that computes a state: the user's own, unless other rows or columns are stored."""
-    plan = definition.plan
-    is_own = plan is None or (
-        not plan.groups and not definition.reading.first and _is_visible(definition)
-    )
-    query = visible_query(definition, pins) if plan is None or is_own else _emitted(plan, pins)
-    if COUNT in definition.stored:
-        return apply.counted_sql(definition.visible, query)
-    return query
+    definition, plan = view.definition, view.definition.plan
+    if plan is None or _stores_what_is_shown(definition, plan):
+        query = visible_query(definition, pins)
+    else:
+        query = emit(plan.relation, source_of(view, pins))
+    return apply.counted_sql(definition.visible, query) if COUNT in definition.stored else query
 
 
-def _is_visible(definition: Definition) -> bool:
-    """Whether what is stored are the columns of the view, besides a count."""
-    return set(definition.stored) <= {*definition.visible, COUNT}
-
-
-def _emitted(plan: Plan, pins: Sequence[Pin]) -> str:
-    names = {str(p.name): p for p in pins}
-
-    def source(scan: Scan) -> str:
-        pin = names[scan.table]
-        return f"{pin.name.quoted()} VERSION AS OF {pin.position.version}"
-
-    return emit(plan.relation, source)
+def _stores_what_is_shown(definition: Definition, plan: Plan) -> bool:
+    """Whether the rows and columns of the view are stored, besides a count."""
+    same_columns = set(definition.stored) <= {*definition.visible, COUNT}
+    return same_columns and not plan.groups and not definition.reading.first
 
 
 def visible_query(definition: Definition, pins: Sequence[Pin]) -> str:

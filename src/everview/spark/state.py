@@ -139,7 +139,7 @@ def point_to(session: SparkSession, view: Name, state: Name, definition: Definit
 
 def shown(definition: Definition, state: Name, version: int | None = None) -> str:
     """The query that shows a state's rows as the user asked for them, duplicates and all."""
-    pinned = state.quoted() + ("" if version is None else f" VERSION AS OF {version}")
+    pinned = state.quoted() if version is None else state.at(version)
     if definition.plan is None:
         return f"SELECT {', '.join(map(quote, definition.visible))} FROM {pinned}"
     rows = emit_plain(definition.plan.shown, lambda scan: pinned)

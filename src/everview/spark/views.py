@@ -55,12 +55,8 @@ class Views:
         """The full names of the views of a schema, the current one if none is given."""
         here = full_name(self.spark, Name((*(schema.parts if schema else ()), "x")))
         within = Name(here.parts[:2])
-        rows = self.spark.sql(f"SHOW VIEWS IN {within.quoted()}").collect()
-        wanted = (
-            Name((*within.parts, row.viewName))
-            for row in rows
-            if not row.isTemporary and (not like or _is_like(row.viewName, like))
-        )
+        named = self.inventory.names_of_views(within)
+        wanted = (name for name in named if not like or _is_like(name.last, like))
         found = (name for name in wanted if find_state(self.spark, name) is not None)
         return tuple(sorted(found, key=lambda name: name.last))
 

@@ -9,14 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from everview.catalog.constraints import ForeignKey, PrimaryKey, Unique
-from everview.catalog.names import Name, quote
+from everview.catalog.names import quote
 
 ROWS = "__ev_rows"
-
-
-def pinned(table: Name, version: int) -> str:
-    """A table at one version, as it stands behind FROM."""
-    return f"{table.quoted()} VERSION AS OF {version}"
 
 
 def breaking_key(key: PrimaryKey | Unique, rows: str) -> str:

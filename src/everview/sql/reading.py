@@ -85,8 +85,7 @@ class Reading:
         edits = [(star.span, star.columns_sql) for star in self.stars]
         for use in self.uses:
             name, version = use.table.name, versions.get(use.table.name)
-            pin = "" if version is None else f" VERSION AS OF {version}"
-            edits.append((use.span, f"{name.quoted()}{pin}"))
+            edits.append((use.span, name.quoted() if version is None else name.at(version)))
         text = self.text
         for span, new in sorted(edits, key=lambda e: e[0].start, reverse=True):
             text = text[: span.start] + new + text[span.end :]

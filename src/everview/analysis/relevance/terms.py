@@ -19,6 +19,7 @@ from fractions import Fraction
 
 from everview.algebra.columns import Column
 from everview.algebra.scalars import Arithmetic, ColumnRef, Literal, Scalar, Verbatim
+from everview.analysis.column_types import decimal_digits
 
 Number = int | Fraction
 NUMBER, DATE, STRING = "number", "date", "string"
@@ -128,8 +129,8 @@ def digits(type_: str) -> tuple[int, int]:
     """The digits before and behind the point of a type of numbers."""
     if type_ in _INTEGERS:
         return _INTEGERS[type_], 0
-    found = re.fullmatch(r"decimal\((\d+),\s*(\d+)\)", type_)
-    return (int(found[1]) - int(found[2]), int(found[2])) if found else (MOST_DIGITS, 0)
+    found = decimal_digits(type_)
+    return (found[0] - found[1], found[1]) if found else (MOST_DIGITS, 0)
 
 
 def _term(scalar: Scalar, typed: Typed) -> Term | None:
