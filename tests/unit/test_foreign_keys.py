@@ -265,6 +265,25 @@ def test_what_stands_at_u(strategy: Strategy, updated: tuple[str, ...], at_u: st
     assert found.at_u([full(own) for own in updated]) == set(at_u.split())
 
 
+@pytest.mark.parametrize("strategy", [Strategy.SPLIT, Strategy.DYNAMIC, Strategy.STATIC])
+def test_an_edge_is_checked_also_by_a_refresh_that_does_not_use_it(strategy: Strategy) -> None:
+    """A row of fact that dangles now is met later, by a refresh that finds no updated rows."""
+    found = plan("select v from fact join dim on f = k").with_foreign_keys(strategy)
+    asked = found.checks(found.tables, {full("dim"): Parts(updated=True)})
+    assert {c.constraint for c in asked} == {full("fact.fact_f"), full("dim.dim_key")}
+
+
+def test_the_edge_that_closes_a_cycle_is_checked_too() -> None:
+    """Without the other one, which may be found violated, it would be used."""
+    text = "select e.v from pal e join pal m on e.boss = m.id and m.twin = e.id"
+    pal = table("pal", "id", "id")
+    both = (refers("pal_boss", "boss", pal, "id"), refers("pal_twin", "twin", pal, "id"))
+    found = plan(text, table("pal", "id boss twin v", "id", *both))
+    assert {c.constraint for c in found.checks(found.tables)} == {
+        *(full("pal.pal_boss"), full("pal.pal_twin"), full("pal.pal_key"))
+    }
+
+
 def test_references_to_removed_keys_are_looked_for_only_if_thorough() -> None:
     """(F2) reads the table that refers, so its cost does not follow the change."""
     found = plan("select v from fact join dim on f = k")

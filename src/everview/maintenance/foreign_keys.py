@@ -67,9 +67,19 @@ class ForeignKeys:
         return tuple(e for e in self.graph.edges if e.target in at_u)
 
     @property
+    def edges_checked(self) -> tuple[Edge, ...]:
+        """The edges of which every change is asked whether they hold.
+
+        All that any refresh may use, not only those that this one uses: what is not asked of one
+        change is not known at the next, and that may use other edges, if it finds no updated rows
+        or finds a constraint of a cycle violated.
+        """
+        return () if self.strategy is Strategy.OFF else self.graph.edges
+
+    @property
     def relies_on(self) -> tuple[str, ...]:
         """The ids of the constraints that these edges rely on: keys, and foreign keys to them."""
-        ids = (id for edge in self.edges_used() for id in (edge.key, edge.foreign_key))
+        ids = (id for edge in self.edges_checked for id in (edge.key, edge.foreign_key))
         return tuple(dict.fromkeys(ids))
 
     @property

@@ -157,7 +157,7 @@ class Plan:
         key that was removed is asked only if the choice is to be thorough.
         """
         found = self._parts(changed_tables, parts or {})
-        edges = self.foreign_keys.edges_used([t for t, part in found.items() if part.updated])
+        edges = self.foreign_keys.edges_checked
         removing = [t for t, part in found.items() if part.removed and self.choices.thorough]
         return checks(edges, self.used_columns, changed_tables, removing)
 
