@@ -2,14 +2,15 @@
 
 A constraint is used while it is proven: a check of whole tables when the view was created, and of
 every change since (`maintenance/constraint_checks.py`). One that is found violated is remembered
-with the view's position and not used again before `everview keys check` has found it to hold. After
-the view was recomputed, whose changes nobody checked, the whole tables are checked once more.
+with the view's position and not used again before `everview keys check` has found it to hold. Then,
+and after the view was recomputed, whose changes nobody checked, a refresh that does not use it
+checks the whole tables once more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import SparkSession
 
@@ -43,10 +44,15 @@ class Guarded:
 
 
 def trusting(plan: Plan, before: Record, pins: Sequence[Pin]) -> Guarded:
-    """The plan without the constraints that are not declared any more, or not trusted."""
+    """The plan without the constraints that are not declared any more, or not trusted.
+
+    One that was violated and is mended is not used yet: the very change that mends it may be among
+    those of this refresh, and in the state before it did not hold.
+    """
     proven = _proven(pins)
     kept = tuple(
-        d for d in before.distrusted if not d.violated or proven.get(d.constraint, -1) <= d.version
+        replace(d, violated=d.violated and proven.get(d.constraint, -1) <= d.version)
+        for d in before.distrusted
     )
     now = relied_ids(Table(p.name, (), constraints_of(p.detail.properties)) for p in pins)
     undeclared = set(plan.foreign_keys.relies_on) - now
