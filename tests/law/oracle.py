@@ -125,6 +125,10 @@ class Maintained:
         self.without_relevance: Plan = make_plan(
             reading.relation, tables, choices=Choices(off=self.off | {Optimisation.RELEVANCE})
         )
+        self.hides_groups = False
+        if self.plan.groups:
+            alone = make_plan(self.plan.groups.alone, tables, choices=self.plan.choices)
+            self.hides_groups = not self.plan.agrees_on_relevance_with(alone)
         self.load()
         self.stored = evaluate(self.plan.relation)
         self._store()
@@ -213,10 +217,15 @@ class Maintained:
         self.distrusted |= violated(plan, plan.checks(changes, parts), self._ranges(changes))
         plan = self.plan.with_foreign_keys(Strategy.SPLIT, self.distrusted)
         whole = self._compute(plan, changes, parts, {})
-        if not self.plan.groups:  # a group that is hidden for its key is not stored at all
+        if not self.hides_groups:  # one that is hidden for its key is not stored at all
             without = self.without_relevance.with_foreign_keys(Strategy.OFF)
             same = self._compute(without, changes, parts, {})
             assert same == whole, "relevance must not change ΔV"
+        for off in (Optimisation.SUMS, Optimisation.EXTREMES) if self.plan.groups else ():
+            once = plan.switched_off({off})
+            if once.groups != plan.groups:
+                same = self._compute(once, changes, parts, {})
+                assert same == whole, f"without {off} for once, the same rows must be stored"
         relevant = self._relevant(changes)
         self._hold_changes(relevant)
         ranges = self._ranges(relevant)

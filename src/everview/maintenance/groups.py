@@ -25,8 +25,8 @@ from everview.algebra.relations import (
     Repeat,
     Scan,
 )
-from everview.algebra.scalars import ColumnRef, Scalar, substitute
-from everview.algebra.trees import inputs_of, scans, with_inputs
+from everview.algebra.scalars import ColumnRef, Scalar, columns_of, substitute
+from everview.algebra.trees import inputs_of, same_columns, scans, with_inputs
 from everview.analysis.column_types import Types
 from everview.analysis.strata import Layers
 from everview.maintenance.accumulators import Accumulators, accumulators
@@ -62,6 +62,8 @@ class Groups:
     top: Relation
     """The view over a scan of the stratum."""
 
+    values: tuple[str, ...]
+    """The stored columns of the measures that are no functions of sums."""
     extremes: tuple[Extreme, ...]
     """The measures that are no functions of sums, if all of them are MIN and MAX; else none."""
     types: Types = field(compare=False, repr=False)
@@ -69,18 +71,15 @@ class Groups:
 
     def upkeep(self, measure: Output) -> Upkeep:
         """How a measure of the aggregate is brought up to date."""
-        if any(measure.column == m.column for m in self.kept.measures):
+        sums = {s.column for s in self.kept.sums}
+        made = (m for m in self.kept.measures if m.column == measure.column)
+        if any(sums.issuperset(columns_of(m.scalar)) for m in made):
             return Upkeep.ADDED
         return Upkeep.MERGED if self.extremes else Upkeep.RECOMPUTED
 
     @property
     def sums(self) -> tuple[str, ...]:
         return tuple(s.column.name for s in self.kept.sums)
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """The stored columns of the measures that are computed anew."""
-        return tuple(f"__ev_value_{m.column.name}" for m in self.kept.others)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,6 +92,28 @@ class Groups:
         measures = tuple(Output(s.column, s.total) for s in self.kept.sums)
         a = replace(self.aggregate, measures=measures + self.kept.others)
         return _named(a, self.names)
+
+    @property
+    def alone(self) -> Project:
+        """The groups as a view of their own, which hides none of them."""
+        return Project(self.original, same_columns(self.original))
+
+    def with_sums_anew(self) -> Groups:
+        """The same stored columns, of which only the number of rows is added to.
+
+        All sums are values then, and extremes beside them are computed anew with them.
+        """
+        rows, *sums = self.kept.sums
+        if not sums:
+            return self
+        others = tuple(Output(s.column, s.total) for s in sums) + self.kept.others
+        kept = replace(self.kept, sums=(rows,), others=others)
+        values = tuple(s.column.name for s in sums) + self.values
+        return replace(self, kept=kept, values=values, extremes=())
+
+    def with_extremes_anew(self) -> Groups:
+        """The same stored columns, MIN and MAX computed anew."""
+        return replace(self, extremes=())
 
     @property
     def scan(self) -> Scan:
@@ -119,15 +140,18 @@ class Groups:
         stored = {c.name: ColumnRef(c) for c in self.scan.columns}
         columns = {g.column: stored[k] for g, k in self._keyed()}
         columns |= {s.column: stored[s.column.name] for s in self.kept.sums}
+        columns |= {m.column: stored[n] for m, n in self._valued()}
         made: dict[str, Scalar] = {g.column.name: stored[k] for g, k in self._keyed()}
         for m in self.kept.measures:
             made[m.column.name] = substitute(m.scalar, lambda c: columns[c])
-        for m, name in zip(self.kept.others, self.values, strict=True):
-            made[m.column.name] = stored[name]
+        made |= {m.column.name: stored[n] for m, n in self._valued()}
         return _with_scan(self.top, self.name, self.scan, made)
 
     def _keyed(self) -> zip[tuple[Output, str]]:
         return zip(self.aggregate.groups, self.keys, strict=True)
+
+    def _valued(self) -> zip[tuple[Output, str]]:
+        return zip(self.kept.others, self.values, strict=True)
 
 
 def find_groups(
@@ -149,7 +173,8 @@ def find_groups(
             merges = choices.uses(Optimisation.EXTREMES)
             extremes = find_extremes(kept.others, types) if merges else ()
             types |= _state_types(a, keys, types)
-            return Groups(last.name, a, original, kept, keys, layers.top, extremes, types)
+            values = tuple(f"__ev_value_{m.column.name}" for m in kept.others)
+            return Groups(last.name, a, original, kept, keys, layers.top, values, extremes, types)
     return None
 
 

@@ -122,6 +122,10 @@ class Plan:
         """
         return self.relevance.of_change(table, ref)
 
+    def agrees_on_relevance_with(self, other: Plan) -> bool:
+        """Whether the same rows matter to it as to another plan, over the same references."""
+        return self.relevance.conditions == other.relevance.conditions
+
     @cached_property
     def derivation(self) -> Derivation:
         """What is computed, whichever tables change."""
@@ -174,6 +178,19 @@ class Plan:
         graph = self.foreign_keys.graph.without(distrusted)
         return replace(self, foreign_keys=ForeignKeys(graph, strategy))
 
+    def switched_off(self, off: Collection[Optimisation]) -> Plan:
+        """The same plan without some optimisations; what is stored stays the same.
+
+        Relevance is part of the layers: without it a plan must be made anew.
+        """
+        groups = self.groups
+        if groups and Optimisation.SUMS in off:
+            groups = groups.with_sums_anew()
+        if groups and Optimisation.EXTREMES in off:
+            groups = groups.with_extremes_anew()
+        choices = replace(self.choices, off=self.choices.off.union(off))
+        return replace(self, groups=groups, choices=choices)
+
     def computation(
         self, let: Let, ranges: Ranges | None = None, *, small: bool = False
     ) -> Relation:
@@ -218,6 +235,7 @@ def make_plan(
     if not find_groups(narrowed, types, value_types, choices):
         top, identity = identify(cut.top, known)
         narrowed = narrow_layers(replace(cut, top=top))
+    along = ForeignKeys(fk_graph(narrowed, tables), choices.foreign_keys)
     relevant = Relevance({}, {})
     if choices.uses(Optimisation.RELEVANCE):
         relevant = relevance(narrowed, known, Typed(types, ansi))
@@ -225,7 +243,6 @@ def make_plan(
     groups = find_groups(narrowed, types, value_types, choices)
     if groups:
         identity, types = by_group(groups), groups.types
-    along = ForeignKeys(fk_graph(narrowed, tables), choices.foreign_keys)
     relies_on = dict.fromkeys(identity.declared_keys + deciding_keys(cut, known))
     keys = {n: tuple(frozenset(k.columns) for k in t.relied_keys) for n, t in tables.items()}
     return Plan(narrowed, groups, identity, along, tuple(relies_on), relevant, types, keys, choices)

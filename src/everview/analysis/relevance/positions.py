@@ -81,6 +81,11 @@ class Relevance:
     def is_empty_for_ever(self) -> bool:
         return self.contradiction is not None
 
+    @property
+    def conditions(self) -> dict[str, Scalar]:
+        """The predicates as conditions, whatever their reasons are."""
+        return {ref: predicate.condition for ref, predicate in self.predicates.items()}
+
     def references(self, table: str) -> tuple[str, ...]:
         """The references to a table, in the order of the view."""
         return tuple(ref for ref, of in self.tables.items() if of == table)
