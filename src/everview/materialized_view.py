@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from everview.program.explain import Explanation
 from everview.program.notices import refresh_notices
 from everview.program.records import Reason, RefreshResult, Why
 from everview.program.summaries import HistoryEntry, ViewSummary
+from everview.program.switches import read_switches
 from everview.program.verification import Verification
 from everview.program.view_log import history_of
 
@@ -41,10 +43,20 @@ class MaterializedView:
         """The definition it was created with."""
         return self._views.load(self._name).definition
 
-    def refresh(self, *, full: bool = False) -> RefreshResult:
-        """Bring the view up to date by computing only what changed."""
+    def refresh(
+        self,
+        *,
+        full: bool = False,
+        off: str | Iterable[str] = (),
+        foreign_keys: str | None = None,
+    ) -> RefreshResult:
+        """Bring the view up to date by computing only what changed.
+
+        `off` names optimisations that this refresh does without, besides those that the view's
+        property `everview.off` names; `foreign_keys` replaces what `everview.foreign_keys` says.
+        """
         why = Why(Reason.REQUESTED, "a full refresh was asked for") if full else None
-        return self._views.refresh(self._name, why)
+        return self._views.refresh(self._name, why, read_switches(off, foreign_keys))
 
     def explain(self) -> Explanation:
         """How the view is maintained."""

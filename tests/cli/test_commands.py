@@ -20,7 +20,10 @@ class FakeView:
     def __init__(self, engine: FakeEngine, view: str) -> None:
         self.engine, self.view = engine, view
 
-    def refresh(self, *, full: bool = False) -> RefreshResult:
+    def refresh(
+        self, *, full: bool = False, off: str = "", foreign_keys: str | None = None
+    ) -> RefreshResult:
+        self.engine.switched = (off, foreign_keys)
         if self.view in self.engine.failing:
             raise RefreshError(Problem(Code.REFRESH_REFUSED, "no"))
         self.engine.observe("pinned", f"{T}@2")
@@ -41,6 +44,7 @@ class FakeEngine:
     def __init__(self, *answers: Any, failing: tuple[str, ...] = ()) -> None:
         self.answers, self.failing = list(answers), failing
         self.observe: Any = None
+        self.switched: tuple[str, str | None] | None = None
 
     def __call__(self, warehouse: Path) -> FakeEngine:
         return self
@@ -148,6 +152,15 @@ def test_all_views_are_refreshed_with_progress(warehouse: Path) -> None:
         "a: versions pinned (t@2)",
         "long_name: versions pinned (t@2)",
     ]
+
+
+def test_what_is_switched_off_is_for_this_refresh(warehouse: Path) -> None:
+    engine = FakeEngine()
+    given = ("refresh", "a", "--off", "relevance,ranges", "--foreign-keys", "static")
+    assert run(*given, "--warehouse", warehouse, connect=engine)[0] == 0
+    assert engine.switched == ("relevance,ranges", "static")
+    assert run("refresh", "a", "--warehouse", warehouse, connect=engine)[0] == 0
+    assert engine.switched == ("", None)
 
 
 def test_a_full_refresh_has_its_reason(warehouse: Path) -> None:

@@ -130,6 +130,15 @@ def test_history_is_newest_first(warehouse: Path) -> None:
     assert [json.loads(line)["version"] for line in limited.splitlines()] == [2]
 
 
+def test_history_says_what_was_switched_for_a_refresh(warehouse: Path) -> None:
+    table = write_view(warehouse, SQL)
+    record = record_of(define(warehouse, SQL), Action.INCREMENTAL, Reason.SOURCES_CHANGED, 2)
+    switched = ("relevance off", "foreign keys static")
+    write_commit(table, 2, DATA, userMetadata=replace(record, switched=switched).to_json())
+    out = run("history", "v", "--warehouse", warehouse)[1]
+    assert "SOURCES_CHANGED; relevance off, foreign keys static  " in out
+
+
 def test_properties_of_a_table_are_those_of_its_newest_metadata(warehouse: Path) -> None:
     write_metadata(warehouse / "t", {"a": "long"}, {}, version=3)
     code, out, _ = run("explain", "--sql", "SELECT a FROM t", "--warehouse", warehouse)

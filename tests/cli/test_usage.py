@@ -24,6 +24,8 @@ from tests.cli.given import JOIN, run, snapshot, write_table, write_view
         ["explain", "v", "--sql", "SELECT 1"],
         ["refresh"],
         ["refresh", "v", "--all"],
+        ["refresh", "v", "--off", "speed"],
+        ["refresh", "v", "--foreign-keys", "yes"],
         ["verify"],
         ["history"],
         ["history", "v", "--limit", "0"],

@@ -10,6 +10,7 @@ import pytest
 
 from everview.catalog.names import Name
 from everview.program.definition import PROPERTY
+from everview.program.pace import Pace
 from everview.program.records import (
     Action,
     Reason,
@@ -59,6 +60,21 @@ def test_a_record_is_read_back_as_it_was_written(reason: Reason) -> None:
 )
 def test_what_others_write_into_a_commit_is_no_record(text: str | None) -> None:
     assert read_record(text) is None
+
+
+def test_what_was_switched_is_read_back_and_a_record_that_does_not_say_is_one_too() -> None:
+    record = replace(RECORD, switched=("relevance off", "foreign keys static"))
+    assert read_record(record.to_json()) == record
+    assert result_of(record, 1, 0, 0.0).switched == record.switched
+    older = {k: v for k, v in json.loads(RECORD.to_json()).items() if k != "switched"}
+    assert read_record(json.dumps(older)) == RECORD
+
+
+def test_a_refresh_that_did_without_something_says_nothing_of_the_pace() -> None:
+    pace = Pace(10.0, 100, 1.0)
+    record = replace(RECORD, started=1000, pace=pace)
+    assert record.pace_until(9000) != pace
+    assert replace(record, switched=("ranges off",)).pace_until(9000) == pace
 
 
 def test_a_record_knows_positions_and_ranges() -> None:

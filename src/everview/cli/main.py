@@ -24,6 +24,9 @@ from everview.cli.shell import FAILED, USAGE, Connect, Shell, default_warehouse
 from everview.cli.status import history, status
 from everview.engine import Everview, connect
 from everview.errors import EverviewError
+from everview.maintenance.choices import Optimisation
+from everview.maintenance.foreign_keys import Strategy
+from everview.program.options import optimisations_of, strategy_of
 
 _EPILOG = """\
 exit codes: 0 ok, 1 failed, 2 a gate tripped (verify, keys check, --require-incremental),
@@ -142,6 +145,15 @@ def _make_parser() -> argparse.ArgumentParser:
     command = add("refresh", "bring views up to date", refresh)
     _add_views(command)
     command.add_argument("--full", action="store_true", help="recompute instead")
+    command.add_argument(
+        "--off",
+        metavar="NAMES",
+        default="",
+        help=f"do without some of: {', '.join(Optimisation)} (commas between them)",
+    )
+    command.add_argument(
+        "--foreign-keys", metavar="HOW", help=f"use them otherwise: {', '.join(Strategy)}"
+    )
     _add_warehouse(command)
     _add_json(command)
 
@@ -219,6 +231,13 @@ def _check(args: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
             parser.error("give either VIEW, FILE (or -), or --sql TEXT")
         case "refresh" | "verify" if bool(args.views) == args.all:
             parser.error("name views, or say --all")
+        case "refresh":
+            try:
+                optimisations_of(args.off, "--off")
+                if args.foreign_keys is not None:
+                    strategy_of(args.foreign_keys, "--foreign-keys")
+            except ValueError as error:
+                parser.error(str(error))
         case "history" if args.limit is not None and args.limit < 1:
             parser.error("--limit must be at least 1")
 

@@ -35,7 +35,9 @@ def refresh(args: argparse.Namespace, shell: Shell) -> int:
         for view in views:
             engine.observe = observer(shell.console, short_name(str(view.name)))
             try:
-                result = engine.view(view.name.quoted()).refresh(full=args.full)
+                result = engine.view(view.name.quoted()).refresh(
+                    full=args.full, off=args.off, foreign_keys=args.foreign_keys
+                )
             except EverviewError as error:
                 shell.console.error(f"{short_name(str(view.name))} was not refreshed\n{error}")
                 code = FAILED

@@ -59,7 +59,8 @@ def _sources(one: ViewStatus) -> str:
 
 def _history_row(entry: HistoryEntry) -> tuple[object, ...]:
     moved = ", ".join(str(s) for s in entry.sources if _has_moved(s)) or "-"
-    did, reason = str(entry.action), str(entry.reason)
+    did = str(entry.action)
+    reason = "; ".join(filter(None, (entry.reason, ", ".join(entry.switched))))
     return (entry.version, entry.timestamp, did, reason, _rows(entry), moved, *_times(entry))
 
 

@@ -26,6 +26,7 @@ from everview.catalog.constraints import to_sql
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 from everview.errors import Problem
+from everview.maintenance.choices import Choices
 from everview.maintenance.identity import COUNT
 from everview.maintenance.plan import Plan, make_plan
 from everview.program.options import choices_of
@@ -84,16 +85,12 @@ class Definition:
     @cached_property
     def plan(self) -> Plan | None:
         """How the view is maintained; None if it is recomputed in full each time."""
-        if self.relation is None:
-            return None
+        return self.planned(self.relation, choices_of(self.properties)) if self.relation else None
+
+    def planned(self, relation: Relation, choices: Choices) -> Plan:
+        """The plan of the view, or of its last aggregate alone, over its tables, as it is set."""
         ansi = dict(self.settings).get("spark.sql.ansi.enabled", "true") == "true"
-        return make_plan(
-            self.relation,
-            self._tables,
-            self.value_types,
-            choices=choices_of(self.properties),
-            ansi=ansi,
-        )
+        return make_plan(relation, self._tables, self.value_types, choices=choices, ansi=ansi)
 
     @property
     def _tables(self) -> dict[str, Table]:

@@ -153,6 +153,8 @@ class Record:
     violations: tuple[Violation, ...] = ()
     """What this refresh found not to hold."""
     dropped: Dropped = NONE_DROPPED
+    switched: tuple[str, ...] = ()
+    """What was switched for this refresh alone."""
 
     def to_json(self) -> str:
         content = {"everview": FORMAT, **asdict(self)}
@@ -168,9 +170,9 @@ class Record:
         return max(0, committed - self.started) / 1000 if self.started else None
 
     def pace_until(self, committed: int) -> Pace | None:
-        """How long refreshes take, this one included."""
+        """How long refreshes take, this one included, unless it did without something."""
         seconds = self.seconds_until(committed)
-        if seconds is None:
+        if seconds is None or self.switched:
             return self.pace
         if self.action is Action.FULL:
             before = self.pace or Pace(seconds, self.base_rows)
@@ -203,6 +205,7 @@ def read_record(text: str | None) -> Record | None:
             distrusted=tuple(Distrust(**d) for d in content.get("distrusted", ())),
             violations=tuple(_violation(v) for v in content.get("violations", ())),
             dropped=Dropped(**content.get("dropped", {})),
+            switched=tuple(content.get("switched", ())),
         )
     except (ValueError, KeyError, TypeError):
         return None
@@ -234,6 +237,8 @@ class RefreshResult:
     """Declared constraints that it found not to hold; it did not use them."""
     dropped: Dropped = NONE_DROPPED
     """Changed rows that cannot matter to the view, and why."""
+    switched: tuple[str, ...] = ()
+    """What was switched for it alone: `relevance off`, `foreign keys static`."""
 
     def __str__(self) -> str:
         rows = f"+{self.rows_inserted} ~{self.rows_updated} −{self.rows_deleted} rows"
@@ -266,4 +271,5 @@ def result_of(record: Record, version: int, rows_written: int, seconds: float) -
         estimate=record.estimate,
         violations=record.violations,
         dropped=record.dropped,
+        switched=record.switched,
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from everview.algebra.scalars import TRUE, Scalar
 from everview.maintenance.derivation import Derivation
-from everview.maintenance.foreign_keys import Parts
+from everview.maintenance.foreign_keys import Parts, Strategy
 from everview.maintenance.identity import Identity
 from everview.maintenance.plan import Plan
 
@@ -49,12 +49,22 @@ class ComputeDelta:
     """Compute the view's change from the tables' changes, one held bag after the other."""
 
     plan: Plan
+    strategy: Strategy | None = None
+    """What is made of foreign keys in this refresh, if it is not what the plan says.
+
+    Changes are told apart and constraints checked as the plan says, so that later refreshes may
+    rely on what this one does not use.
+    """
 
     def when_changed(
         self, tables: Collection[str], parts: Mapping[str, Parts] | None = None
     ) -> Derivation:
         """What is computed when exactly these tables changed, with these parts of their changes."""
-        return self.plan.when_changed(tables, parts)
+        return self.using(self.plan).when_changed(tables, parts)
+
+    def using(self, plan: Plan) -> Plan:
+        """A plan, some constraints of which may not be trusted, as this step uses foreign keys."""
+        return plan if self.strategy is None else plan.with_foreign_keys(self.strategy)
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,8 @@ class HistoryEntry:
     """Declared constraints that it found not to hold."""
     dropped: Dropped = NONE_DROPPED
     """Changed rows that could not matter to the view, and why."""
+    switched: tuple[str, ...] = ()
+    """What was switched for it alone: `relevance off`, `foreign keys static`."""
 
     def __str__(self) -> str:
         rows = f"+{self.rows_inserted} ~{self.rows_updated} −{self.rows_deleted}"
@@ -81,4 +83,5 @@ def history_entry(version: int, timestamp: int, rows_written: int, record: Recor
         changed_rows=record.changed_rows,
         violations=record.violations,
         dropped=record.dropped,
+        switched=record.switched,
     )

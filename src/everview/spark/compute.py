@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from everview.algebra.relations import Scan
@@ -48,7 +48,8 @@ class Computation:
         asked = guarded.plan.checks(self.changed, self._parts)
         checks = {c: self._sql(guarded.plan, c.rows, self._ranges, self._is_small) for c in asked}
         guarded = guard.checked(session, guarded, checks, self.pins)
-        return guard.proven_again(session, plan, guarded, self._source, self.pins)
+        guarded = guard.proven_again(session, plan, guarded, self._source, self.pins)
+        return replace(guarded, plan=self.program.compute.using(guarded.plan))
 
     @contextmanager
     def delta(self, plan: Plan) -> Iterator[Held | None]:

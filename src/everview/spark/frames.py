@@ -20,7 +20,8 @@ _REFRESH = f"view STRING, {_OUTCOME}, version BIGINT, seconds DOUBLE"
 _HISTORY = (
     f"version BIGINT, timestamp TIMESTAMP, {_OUTCOME},"
     " seconds DOUBLE, expected_incremental DOUBLE, expected_full DOUBLE, changed_rows BIGINT,"
-    " irrelevant_rows BIGINT, unused_rows BIGINT, violations ARRAY<STRING>"
+    " irrelevant_rows BIGINT, unused_rows BIGINT, violations ARRAY<STRING>,"
+    " switched ARRAY<STRING>"
 )
 _VERIFICATION = (
     f"view STRING, is_equal BOOLEAN, rows BIGINT, extra BIGINT, missing BIGINT, {_SOURCES}"
@@ -58,8 +59,8 @@ def history_frame(spark: SparkSession, entries: Iterable[HistoryEntry]) -> DataF
         outcome = (str(e.action), str(e.reason), e.message, *counts, _ranges(e))
         expected = (e.estimate.incremental, e.estimate.full) if e.estimate else (None, None)
         read = (e.changed_rows, e.dropped.irrelevant, e.dropped.unused)
-        violations = [str(violation) for violation in e.violations]
-        rows.append((e.version, e.timestamp, *outcome, e.seconds, *expected, *read, violations))
+        said = ([str(violation) for violation in e.violations], list(e.switched))
+        rows.append((e.version, e.timestamp, *outcome, e.seconds, *expected, *read, *said))
     return frame(spark, _HISTORY, rows)
 
 

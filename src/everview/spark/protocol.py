@@ -27,6 +27,8 @@ from everview.program.records import (
     Why,
     result_of,
 )
+from everview.program.steps import Program
+from everview.program.switches import NONE, Switches, switched_program
 from everview.program.view_log import newest_record
 from everview.spark import apply
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Observe, Point, Writer
@@ -57,22 +59,32 @@ def refresh_view(
     full: Why | None = None,
     observe: Observe = silent,
     small: int = SMALL,
+    switches: Switches = NONE,
 ) -> RefreshResult:
     """Bring a view up to date, in full if a reason for that is given.
 
     MustBeRebuilt leaves it to the caller to make a new state.
     """
+    program = switched_program(view.definition, switches)
     directory = view.directory
     with exclusive(directory, str(view.name), PATIENCE) if directory else nullcontext():
         started = time.time()
         session = workspace.session_for(view.definition)
-        draft = Record(str(view.name), Action.NO_DATA, _UP_TO_DATE, started=int(started * 1000))
-        record, commit = _refresh(Writer(session, view, observe, draft), full, small)
+        draft = Record(
+            view=str(view.name),
+            action=Action.NO_DATA,
+            why=_UP_TO_DATE,
+            started=int(started * 1000),
+            switched=switches.names,
+        )
+        record, commit = _refresh(Writer(session, view, observe, draft), program, full, small)
         seconds = time.time() - started
         return result_of(record, commit.version, commit.rows_written, seconds)
 
 
-def _refresh(writer: Writer, full: Why | None, small: int) -> tuple[Record, Commit]:
+def _refresh(
+    writer: Writer, program: Program | None, full: Why | None, small: int
+) -> tuple[Record, Commit]:
     view, definition = writer.view, writer.view.definition
     before, foreign = newest_record(view.log)
     pins = pin_sources(writer.session, definition)
@@ -83,9 +95,9 @@ def _refresh(writer: Writer, full: Why | None, small: int) -> tuple[Record, Comm
     if why is None and before and not moved:
         return replace(writer.draft, sources=before.sources), view.log.head()
     why = why or _why_cheaper(definition, writer.draft)
-    if why is None and before and definition.program:
+    if why is None and before and program:
         try:
-            return refresh_incrementally(writer, definition.program, pins, moved, before, small)
+            return refresh_incrementally(writer, program, pins, moved, before, small)
         except MustBeRebuilt as must:
             _check_policy(view, must.why)
             raise
@@ -97,7 +109,7 @@ def _refresh(writer: Writer, full: Why | None, small: int) -> tuple[Record, Comm
     if before and _is_outdated(writer, pins):
         raise MustBeRebuilt(why)
     try:
-        return _refresh_in_full(writer, pins, before, why)
+        return _refresh_in_full(writer, program, pins, before, why)
     except Exception as error:
         if why.code is Reason.STATE_INVALID:  # recomputing may tell less of what is wrong
             error.add_note(f"Everview recomputed the view because {why.message}")
@@ -174,7 +186,11 @@ def _check_policy(view: View, why: Why) -> None:
 
 
 def _refresh_in_full(
-    writer: Writer, pins: Sequence[Pin], before: Record | None, why: Why
+    writer: Writer,
+    program: Program | None,
+    pins: Sequence[Pin],
+    before: Record | None,
+    why: Why,
 ) -> tuple[Record, Commit]:
     """Recompute the view at the pinned versions and replace its state."""
     definition = writer.view.definition
@@ -189,7 +205,7 @@ def _refresh_in_full(
         violations=violations,
     )
     state = writer.view.state.name
-    query = stored_query(writer.view, pins)
+    query = _stored_query(writer.view, program.compute.plan if program else None, pins)
     return writer.write(apply.overwrite_sql(state, definition.stored, query), record)
 
 
@@ -198,7 +214,8 @@ def _proven(
 ) -> tuple[tuple[Distrust, ...], tuple[Violation, ...]]:
     """Which constraints of joins along foreign keys are not to be used after a recomputation.
 
-    A new view checks whole tables; later it is left to the next incremental refresh.
+    A new view checks whole tables; later it is left to the next incremental refresh. Those of the
+    view are meant, whatever this refresh uses.
     """
     plan = writer.view.definition.plan
     if plan is None or not plan.foreign_keys.relies_on:
@@ -209,9 +226,9 @@ def _proven(
     return found.distrusted, found.violations
 
 
-def stored_query(view: View, pins: Sequence[Pin]) -> str:
+def _stored_query(view: View, plan: Plan | None, pins: Sequence[Pin]) -> str:
     """The query that computes a state: the user's own, unless other rows or columns are stored."""
-    definition, plan = view.definition, view.definition.plan
+    definition = view.definition
     if plan is None or _stores_what_is_shown(definition, plan):
         query = visible_query(definition, pins)
     else:

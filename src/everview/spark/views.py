@@ -13,6 +13,7 @@ from everview.errors import CatalogError, Code, Problem
 from everview.program.definition import Definition
 from everview.program.notices import feed_notices
 from everview.program.records import Reason, RefreshResult, Why
+from everview.program.switches import NONE, Switches
 from everview.program.verification import Verification
 from everview.spark.build import build_view
 from everview.spark.commit import MustBeRebuilt, Observe
@@ -80,11 +81,14 @@ class Views:
             drop_table(self.spark, old, self.warehouse)
         return result
 
-    def refresh(self, name: Name, full: Why | None) -> RefreshResult:
-        """Bring a view up to date, in full if a reason for that is given."""
+    def refresh(self, name: Name, full: Why | None, switches: Switches = NONE) -> RefreshResult:
+        """Bring a view up to date, in full if a reason for that is given.
+
+        A state that must be made anew is made as the view is defined, without switches.
+        """
         view = self.load(name)
         try:
-            return refresh_view(self.workspace, view, full, self.observe)
+            return refresh_view(self.workspace, view, full, self.observe, switches=switches)
         except MustBeRebuilt as must:
             return self._rebuild(view, must.why)
 
