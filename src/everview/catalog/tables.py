@@ -69,5 +69,10 @@ class Table:
         return None not in fields and not nullable
 
 
+def spelled(table: Table, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of columns as their table spells them."""
+    return tuple(f.name if (f := table.field(name)) else name for name in names)
+
+
 FindTable = Callable[[Name], Table | None]
 """Looks a name up as a statement writes it; None if there is no such table."""
