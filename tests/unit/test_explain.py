@@ -70,6 +70,10 @@ VIEWS = {
     "star_along_foreign_keys": (
         "SELECT id, a, y FROM sale JOIN t ON of_t = t.k JOIN u ON of_u = u.k WHERE a > 5"
     ),
+    "joins_that_miss_a_foreign_key": (
+        "SELECT id, a, v, qty FROM sale JOIN t ON of_t = t.k JOIN hinted ON amount = hinted.k"
+        " LEFT JOIN line ON of_u = o"
+    ),
     "left_joins_along_foreign_keys": (
         "SELECT id, a, y FROM sale LEFT JOIN t ON of_t = t.k LEFT JOIN u ON of_u = u.k"
     ),

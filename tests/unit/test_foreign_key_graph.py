@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from everview.analysis.missed_foreign_keys import missed_foreign_keys
 from everview.maintenance.foreign_keys import Strategy
 from everview.program.foreign_key_graph import described, facts, mermaid
-from tests.unit.given import full, plan
+from tests.unit.given import TABLES, full, plan
 
 STAR = plan("select id, a, y from sale join t on of_t = t.k join u on of_u = u.k")
 NONE = plan("select id, a from sale join t on amount = t.k").foreign_keys
@@ -41,6 +42,34 @@ def test_without_edges_nothing_is_said_and_every_reference_is_a_root() -> None:
 def test_the_strategy_says_how_many_branches_there_are(strategy: Strategy, says: str) -> None:
     *_, last = described(STAR.with_foreign_keys(strategy).foreign_keys, {})
     assert last[1].startswith(says)
+
+
+def test_what_a_join_lacks_is_told_unless_foreign_keys_are_switched_off() -> None:
+    text = "select id, a, v from sale join t on of_t = t.k join hinted on amount = hinted.k"
+    found = plan(text)
+    tables = {str(t.name): t for t in TABLES.values()}
+    missed = missed_foreign_keys(found.layers, tables, found.foreign_keys.graph)
+    lacks = (
+        "no foreign key is declared from sale (amount) to hinted (k);"
+        " everview keys suggest can look for one",
+        "key hinted_key of hinted is declared without RELY",
+    )
+    says = [line for line in described(found.foreign_keys, {}, missed) if "hinted" in line[0]]
+    assert says == [("  not sale → hinted", f"because {lacks[0]}; and {lacks[1]}")]
+    told = facts(found.foreign_keys, {"sale": "r1"}, missed)["missed"]
+    assert told == [{"from": "r1", "to": "hinted", "because": lacks}]
+    off = found.with_foreign_keys(Strategy.OFF).foreign_keys
+    assert not [line for line in described(off, {}, missed) if "hinted" in line[0]]
+
+
+def test_without_an_edge_there_is_no_strategy() -> None:
+    found = plan("select t.a, u.y from t join u on t.k = u.k")
+    tables = {str(t.name): t for t in TABLES.values()}
+    missed = missed_foreign_keys(found.layers, tables, found.foreign_keys.graph)
+    assert [line[0] for line in described(found.foreign_keys, {}, missed)] == [
+        "joins along foreign keys",
+        "  not t → u",
+    ]
 
 
 def test_a_violated_constraint_takes_its_edge_out() -> None:

@@ -10,6 +10,7 @@ from everview.algebra.printing import formula, listing, short_name
 from everview.algebra.relations import Net, Output, Relation, Scan
 from everview.algebra.scalars import TRUE
 from everview.algebra.trees import scans, summands
+from everview.analysis.missed_foreign_keys import Missed, missed_foreign_keys
 from everview.catalog.constraints import PrimaryKey, Unique
 from everview.catalog.tables import Table
 from everview.errors import Problem
@@ -86,7 +87,8 @@ def _lines(explanation: Explanation) -> Iterable[str]:
     else:
         yield from _relations(program, definition)
         along = program.compute.plan.foreign_keys
-        for left, right in foreign_key_graph.described(along, _labels(definition)):
+        missed = _missed(definition)
+        for left, right in foreign_key_graph.described(along, _labels(definition), missed):
             yield _aligned(left, right).rstrip()
         relevant = tuple(relevant_rows(program.compute.plan.relevance))
         if relevant:
@@ -145,6 +147,14 @@ def _labels(definition: Definition) -> dict[str, str]:
     names, plan = _names(definition), definition.plan
     parts = (*(s.operator for s in plan.layers.strata), plan.layers.top) if plan else ()
     return {s.ref: names[s.table] for part in parts for s in scans(part) if s.table in names}
+
+
+def _missed(definition: Definition) -> tuple[Missed, ...]:
+    """The joins that look as if they followed a foreign key."""
+    plan, tables = definition.plan, {str(t.name): t for t in definition.tables}
+    if plan is None:
+        return ()
+    return missed_foreign_keys(plan.layers, tables, plan.foreign_keys.graph)
 
 
 def _first(definition: Definition) -> Iterable[str]:
@@ -311,7 +321,7 @@ def _facts(explanation: Explanation) -> dict[str, object]:
     facts |= relevance_facts(program.compute.plan.relevance)
     names = _names(definition)
     facts["foreign_keys"] = foreign_key_graph.facts(
-        program.compute.plan.foreign_keys, _labels(definition)
+        program.compute.plan.foreign_keys, _labels(definition), _missed(definition)
     )
     facts["relations"] = [text for text, _ in _listing(definition)]
     facts["measures"] = _measures(program)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from everview.algebra.printing import short_name
 from everview.analysis.foreign_keys import Edge
+from everview.analysis.missed_foreign_keys import Missed
 from everview.analysis.rooted_components import rooted_components, roots
 from everview.maintenance.foreign_keys import ForeignKeys, Strategy
+from everview.program.missed_joins import reasons
 
 _SAYS = {
     Strategy.SPLIT: "one more for each table referred to that has updated rows",
@@ -21,14 +23,25 @@ Labels = Mapping[str, str]
 """What references to inner operators are called; others are called by their names."""
 
 
-def described(foreign_keys: ForeignKeys, labels: Labels) -> Iterator[tuple[str, str]]:
-    """A line for each join along a foreign key, with its reason, and what follows from them."""
+def described(
+    foreign_keys: ForeignKeys, labels: Labels, missed: Sequence[Missed] = ()
+) -> Iterator[tuple[str, str]]:
+    """A line for each join along a foreign key, with its reason, and what follows from them.
+
+    And a line for each that looks like one; not where foreign keys are switched off.
+    """
     graph = foreign_keys.graph
-    if not graph.edges:
+    told = missed if foreign_keys.strategy is not Strategy.OFF else ()
+    if not graph.edges and not told:
         return
-    yield "joins along foreign keys", ""
+    yield "joins along foreign keys", "" if graph.edges else "none"
     for edge in graph.edges:
         yield f"  {_label(edge.source, labels)} → {edge.target}", f"because {_reason(edge)}"
+    for one in told:
+        because = "because " + "; and ".join(reasons(one))
+        yield f"  not {_label(one.source, labels)} → {one.target}", because
+    if not graph.edges:
+        return
     without, at_least = foreign_keys.branches
     if foreign_keys.strategy is Strategy.OFF:
         yield "  not used", f"{_branches(without)}, because foreign keys are switched off"
@@ -56,7 +69,9 @@ def mermaid(foreign_keys: ForeignKeys, labels: Labels) -> str:
     return "\n".join(lines)
 
 
-def facts(foreign_keys: ForeignKeys, labels: Labels) -> dict[str, object]:
+def facts(
+    foreign_keys: ForeignKeys, labels: Labels, missed: Sequence[Missed] = ()
+) -> dict[str, object]:
     """The same for programs."""
     graph = foreign_keys.graph
     without, at_least = foreign_keys.branches
@@ -73,9 +88,13 @@ def facts(foreign_keys: ForeignKeys, labels: Labels) -> dict[str, object]:
         {"root": _label(c.root, labels), "references": [_label(n, labels) for n in c.nodes]}
         for c in rooted_components(graph)
     ]
+    not_followed = [
+        {"from": _label(m.source, labels), "to": m.target, "because": reasons(m)} for m in missed
+    ]
     return {
         "strategy": foreign_keys.strategy,
         "edges": edges,
+        "missed": not_followed,
         "components": components,
         "branches": {"without": without, "at_least": at_least},
         "mermaid": mermaid(foreign_keys, labels),
