@@ -238,6 +238,9 @@ def test_a_key_that_is_no_longer_declared(view: Lake) -> None:
 def test_a_declared_key_that_does_not_hold(view: Lake) -> None:
     view.sql("INSERT INTO t VALUES (3, 30), (3, 31)")
     full(view, Reason.KEY_VIOLATED)
+    (violation,) = view.ev.view("v").history()[0].violations
+    assert violation.constraint.endswith(".t.pk")
+    assert (violation.rows, violation.samples) == (2, ("k = 3",))
     view.sql("DELETE FROM t WHERE x = 31")
     view.check("v")
     goes_on(view)

@@ -8,6 +8,7 @@ import pytest
 from everview.catalog.constraints import Constraint, ForeignKey, PrimaryKey, Unique
 from everview.catalog.names import Name
 from everview.program.key_checks import Breaking, KeyCheck
+from everview.spark.violated_keys import violation
 from everview.sql.key_checks import breaking_key, dangling, sample, total
 from everview.sql.key_profiles import dangling_counts, distinct_counts
 
@@ -77,3 +78,12 @@ def test_how_an_answer_reads() -> None:
     gone = KeyCheck("t", "fk", "FOREIGN KEY (a) REFERENCES s", (("t", 3),), problem="s is gone")
     assert not gone.holds
     assert str(gone).endswith("cannot be checked: s is gone")
+
+
+def test_what_a_check_finds_is_told_in_the_history_of_a_view() -> None:
+    some = (Breaking((("a", "1"), ("b", "x")), 1000), Breaking((("a", "2"), ("b", "y")), 3))
+    check = KeyCheck("t", "pk", "PRIMARY KEY (a, b)", (("t", 3),), 1003, some)
+    assert str(violation("spark_catalog.default.t.pk", check)) == (
+        "t.pk does not hold: rows have one key, or NULL in it"
+        " (1003 rows, as in a = 1, b = x; a = 2, b = y)"
+    )

@@ -11,7 +11,7 @@ from everview.catalog.names import Name
 from everview.program.definition import Definition
 from everview.program.offline import define_offline
 from everview.program.options import FOREIGN_KEYS
-from everview.program.reliance import relied_constraints, views_relying_on
+from everview.program.reliance import relied_constraints, relied_keys, views_relying_on
 from everview.sql.statements import CreateMaterializedView, parse_statement
 from tests.unit.given import TABLES, find_table, full
 
@@ -39,6 +39,13 @@ def test_what_identifies_rows_or_is_joined_along_is_relied_on(
     query: str, relies_on: set[str]
 ) -> None:
     assert relied_constraints(define(query)) == {full(name) for name in relies_on}
+
+
+def test_the_keys_of_rows_are_known_by_their_tables() -> None:
+    found = {t.name.last: [c.name for c in t.constraints] for t in relied_keys(define(JOIN))}
+    assert found == {"sale": ["sale_key"], "t": ["t_key"]}
+    grouped = define("SELECT a, count(*) AS n FROM t GROUP BY a")
+    assert [t.constraints for t in relied_keys(grouped)] == [()]
 
 
 def test_without_foreign_keys_the_keys_of_rows_are_left() -> None:

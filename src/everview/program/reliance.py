@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from everview.analysis.bound_columns import declared_key
 from everview.catalog.constraints import Constraint, constraint_id
@@ -19,13 +20,18 @@ def relied_constraints(definition: Definition) -> frozenset[str]:
     plan = definition.plan
     if plan is None:
         return frozenset()
-    keys = (
-        constraint_id(table.name, key)
-        for table in definition.tables
-        for key in table.relied_keys
-        if declared_key(table, key) in plan.relies_on
-    )
+    relied = ((table.name, key) for table in relied_keys(definition) for key in table.keys)
+    keys = (constraint_id(name, key) for name, key in relied)
     return frozenset((*keys, *plan.foreign_keys.relies_on))
+
+
+def relied_keys(definition: Definition) -> tuple[Table, ...]:
+    """The tables of a view, with those keys alone that identify its rows or decide an order."""
+    relies_on = definition.plan.relies_on if definition.plan else ()
+    return tuple(
+        replace(t, constraints=tuple(k for k in t.relied_keys if declared_key(t, k) in relies_on))
+        for t in definition.tables
+    )
 
 
 def views_relying_on(

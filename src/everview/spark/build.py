@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from everview.errors import Code, Problem, SqlError
 from everview.maintenance.identity import COUNT
 from everview.program.definition import Definition
-from everview.program.records import RefreshResult, Why
+from everview.program.records import RefreshResult, Violation, Why
 from everview.spark.commit import Observe
 from everview.spark.protocol import refresh_view
 from everview.spark.schemas import Schemas
@@ -23,9 +23,11 @@ def build_view(
     definition: Definition,
     why: Why,
     observe: Observe,
+    violations: tuple[Violation, ...] = (),
 ) -> RefreshResult:
     """Make and fill a new state, then show it under the view's name.
 
+    `violations` are what made a new one necessary, and are told in its record.
     Until the last step the view is what it was before; if a step fails, the new state goes.
     """
     session = workspace.session_for(definition)
@@ -35,7 +37,7 @@ def build_view(
     try:
         detail = create_state(session, name, definition, columns)
         view = View(definition.view, definition, detail, open_log(session, detail))
-        result = refresh_view(workspace, view, why, observe)
+        result = refresh_view(workspace, view, why, observe, violations=violations)
         point_to(session, definition.view, name, definition)
     except BaseException:
         session.sql(f"DROP TABLE IF EXISTS {name.quoted()}")

@@ -60,10 +60,12 @@ def refresh_view(
     observe: Observe = silent,
     small: int = SMALL,
     switches: Switches = NONE,
+    violations: tuple[Violation, ...] = (),
 ) -> RefreshResult:
     """Bring a view up to date, in full if a reason for that is given.
 
-    MustBeRebuilt leaves it to the caller to make a new state.
+    MustBeRebuilt leaves it to the caller to make a new state; `violations` are what made the caller
+    do so.
     """
     program = switched_program(view.definition, switches)
     directory = view.directory
@@ -76,6 +78,7 @@ def refresh_view(
             why=_UP_TO_DATE,
             started=int(started * 1000),
             switched=switches.names,
+            violations=violations,
         )
         record, commit = _refresh(Writer(session, view, observe, draft), program, full, small)
         seconds = time.time() - started
@@ -202,7 +205,7 @@ def _refresh_in_full(
         sources=tuple(p.position for p in pins),
         base_rows=count_rows(writer.session, pins) if _has_choice(definition) else 0,
         distrusted=distrusted,
-        violations=violations,
+        violations=writer.draft.violations + violations,
     )
     state = writer.view.state.name
     query = _stored_query(writer.view, program.compute.plan if program else None, pins)

@@ -12,7 +12,7 @@ from everview.catalog.names import Name
 from everview.errors import CatalogError, Code, Problem
 from everview.program.definition import Definition
 from everview.program.notices import feed_notices
-from everview.program.records import Reason, RefreshResult, Why
+from everview.program.records import Reason, RefreshResult, Violation, Why
 from everview.program.switches import NONE, Switches
 from everview.program.verification import Verification
 from everview.spark.build import build_view
@@ -24,6 +24,7 @@ from everview.spark.session import Workspace
 from everview.spark.state import View, find_state, is_view, load_view, not_found
 from everview.spark.tables import describe, full_name
 from everview.spark.verify import verify_view
+from everview.spark.violated_keys import violated_keys
 from everview.spark.warehouse import drop_table
 from everview.sql.statements import CreateMaterializedView, ViewColumn
 
@@ -128,11 +129,13 @@ class Views:
         Keys that turned out not to hold are not relied on until it is defined anew.
         """
         definition = view.definition
+        found: tuple[Violation, ...] = ()
         if why.code is Reason.KEY_VIOLATED:
+            found = violated_keys(self.workspace.session_for(definition), definition)
             anew = definition.without_keys(frozenset(str(t.name) for t in definition.tables))
         else:
             anew = self._redefine(definition)
-        result = build_view(self.workspace, anew, why, self.observe)
+        result = build_view(self.workspace, anew, why, self.observe, found)
         drop_table(self.spark, view.state.name, self.warehouse)
         return result
 
