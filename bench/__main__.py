@@ -1,7 +1,7 @@
 """Measure a refresh against full recompute and against an expert's MERGE.
 
     python -m bench [joins | queries | relevance | sweep | foreign-keys]
-                    [--scale 1] [--rounds 3] [--only q1,q3] [--write]
+                    [--scale 1] [--rounds 3] [--only q1,q3] [--deletion-vectors] [--write]
 
 Every figure is a median over rounds of one warm run; `--write` puts the tables into their
 section of `docs/performance.md`. Only ratios mean anything: the times are those of one machine.
@@ -17,6 +17,8 @@ import everview
 from bench.commands import COMMANDS
 from bench.page import Section
 
+_VECTORS = "spark.databricks.delta.properties.defaults.enableDeletionVectors"
+
 
 def main() -> None:
     """Run, print, and if asked write the figures down."""
@@ -28,11 +30,12 @@ def main() -> None:
         if not set(names) <= set(known):
             raise SystemExit(f"bench: --only takes some of {','.join(known)}")
         command = command.only(names)
-    if options.write and (options.only or not section.exists):
+    if options.write and (options.only or options.deletion_vectors or not section.exists):
         raise SystemExit(f"bench: {section.page.name} has no section for these figures")
     files = command.generate(options.scale, options.cache.resolve())
     with tempfile.TemporaryDirectory(prefix="everview-bench-") as warehouse:
         ev = everview.connect(warehouse=warehouse)
+        ev.spark.conf.set(_VECTORS, str(options.deletion_vectors).lower())
         samples = command.run(ev, files, options.rounds)
         ev.stop()
     text = command.report(samples, options.scale, options.rounds)
@@ -52,6 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--scale", type=float, default=1.0, help="of the data; of TPC-H up to 16")
     parser.add_argument("--rounds", type=int, default=3, help="measured, after one to warm up")
     parser.add_argument("--only", metavar="VIEW,…", help="only these views")
+    parser.add_argument(
+        "--deletion-vectors", action="store_true", help="on the base tables; Delta's default is off"
+    )
     parser.add_argument("--cache", type=Path, default=Path("bench/.data"))
     parser.add_argument("--write", action="store_true", help="put the figures into the docs")
     return parser

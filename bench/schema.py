@@ -11,7 +11,7 @@ from pathlib import Path
 
 from everview import Everview
 
-_PROPERTIES = "'delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true'"
+_PROPERTIES = "'delta.enableChangeDataFeed' = 'true'"
 
 
 @dataclass(frozen=True)

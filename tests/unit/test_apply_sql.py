@@ -21,6 +21,7 @@ from everview.spark.apply import (
     merge_by_key_sql,
     merge_by_row_sql,
     overwrite_sql,
+    rewrite_sql,
 )
 from tests.unit.given import plan
 
@@ -150,6 +151,41 @@ def test_a_merge_by_key_checks_that_each_key_is_where_it_should_be() -> None:
         "WHEN NOT MATCHED AND s.__ev_op = 'I' THEN INSERT (`k`, `a`) VALUES (s.`k`, s.`a`)",
         f"WHEN NOT MATCHED THEN INSERT (`k`) VALUES (raise_error('{KEY_GONE}'))",
     ]
+
+
+@pytest.mark.parametrize(
+    ("held", "found"),
+    [
+        ("(1, 6, 'U')", [(1, 6), (2, 7), (None, 9)]),
+        ("(NULL, 6, 'U')", [(1, 5), (2, 7), (None, 6)]),
+        ("(2, 7, 'D'), (NULL, 9, 'D')", [(1, 5)]),
+        ("(3, 8, 'I'), (1, 5, 'D')", [(2, 7), (3, 8), (None, 9)]),
+        ("(3, 8, 'U')", KEY_GONE),
+        ("(3, 8, 'D')", KEY_GONE),
+        ("(1, 8, 'I')", KEY_TWICE),
+    ],
+)
+def test_a_rewrite_leaves_what_a_merge_would_and_makes_the_same_checks(
+    held: str, found: list[tuple[object, ...]] | str
+) -> None:
+    sql = rewrite_sql(STATE, COLUMNS, "held", "own", match("k", nullable="k"))
+    head, query = sql.split("\n", 1)
+    assert head == "INSERT OVERWRITE `spark_catalog`.`default`.`__ev_v_1` (`k`, `a`)"
+    for spark, other in (
+        ("LEFT ANTI", "ANTI"),
+        ("<=>", "IS NOT DISTINCT FROM"),
+        ("raise_error", "error"),
+    ):
+        query = query.replace(spark, other)
+    given = (
+        "WITH own AS (SELECT * FROM (VALUES (1, 5), (2, 7), (NULL, 9)) o(k, a)),"
+        f" held AS (SELECT * FROM (VALUES {held}) h(k, a, __ev_op))"
+    )
+    if isinstance(found, str):
+        with pytest.raises(duckdb.Error, match=found):
+            on_duckdb(f"{given} {query}", "(0, 0, 0)")
+    else:
+        assert on_duckdb(f"{given} {query}", "(0, 0, 0)") == found
 
 
 def test_what_is_raised_can_be_told_apart() -> None:

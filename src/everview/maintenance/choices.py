@@ -24,6 +24,8 @@ class Optimisation(StrEnum):
     """The least and greatest key of a change are passed to the tables that it meets."""
     BROADCASTS = "broadcasts"
     """What stays small beside a small change is brought to what it meets."""
+    REWRITES = "rewrites"
+    """The stored rows of a small view are written anew as a whole; else changes are merged in."""
 
 
 @dataclass(frozen=True)

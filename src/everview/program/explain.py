@@ -283,11 +283,12 @@ def _step(step: Step) -> str:
             return f"check in the changes that {named} hold; one that does not is not used"
         case ComputeDelta():
             return "compute the change of the view from those of the tables that changed"
-        case ApplyDelta(_, identity):
-            how = f"append if no row is removed, else {_MERGE[identity.kind]}"
-            if identity.kind is IdentityKind.GROUP:
-                how = f"append if all touched groups are new, else {_MERGE[identity.kind]}"
-            return f"{how}; rows and position in one commit"
+        case ApplyDelta(_, identity, rewrites):
+            is_group = identity.kind is IdentityKind.GROUP
+            when = "all touched groups are new" if is_group else "no row is removed"
+            how = f"append if {when}, else {_MERGE[identity.kind]}"
+            few = ", or write all anew while they are few" if rewrites else ""
+            return f"{how}{few}; rows and position in one commit"
 
 
 def _aligned(left: str, right: str) -> str:

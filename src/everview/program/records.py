@@ -155,6 +155,8 @@ class Record:
     dropped: Dropped = NONE_DROPPED
     switched: tuple[str, ...] = ()
     """What was switched for this refresh alone."""
+    stored: int | None = None
+    """The rows in the view's table from here on; of a full refresh its commit tells them."""
 
     def to_json(self) -> str:
         content = {"everview": FORMAT, **asdict(self)}
@@ -178,6 +180,14 @@ class Record:
             before = self.pace or Pace(seconds, self.base_rows)
             return before.after_full(seconds, self.base_rows)
         return self.pace and self.pace.after_incremental(seconds, self.changed_rows)
+
+    def stored_with(self, change: RowCounts) -> int | None:
+        """The rows in the view's table after a change; None if not known."""
+        return None if self.stored is None else self.stored + change.inserted - change.deleted
+
+    def stored_by(self, rows_written: int) -> int | None:
+        """The rows in the view's table, given how many its commit wrote; None if not known."""
+        return rows_written if self.action is Action.FULL else self.stored
 
     def position(self, table: str) -> SourcePosition | None:
         return next((s for s in self.sources if s.table == table), None)
@@ -206,6 +216,7 @@ def read_record(text: str | None) -> Record | None:
             violations=tuple(_violation(v) for v in content.get("violations", ())),
             dropped=Dropped(**content.get("dropped", {})),
             switched=tuple(content.get("switched", ())),
+            stored=content.get("stored"),
         )
     except (ValueError, KeyError, TypeError):
         return None

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from everview.algebra.scalars import TRUE, Scalar
+from everview.maintenance.choices import Optimisation
 from everview.maintenance.derivation import Derivation
 from everview.maintenance.foreign_keys import Parts, Strategy
 from everview.maintenance.identity import Identity
@@ -73,6 +74,8 @@ class ApplyDelta:
 
     columns: tuple[str, ...]
     identity: Identity
+    rewrites: bool = False
+    """Whether the stored rows are written anew as a whole while they are few."""
 
 
 Step = PinVersions | ReadChanges | CheckConstraints | ComputeDelta | ApplyDelta
@@ -105,7 +108,8 @@ def make_program(plan: Plan) -> Program:
     keys = plan.foreign_keys.split_keys
     reads = tuple(_read(plan, table, keys.get(table, ())) for table in plan.tables)
     check = CheckConstraints(plan.foreign_keys.relies_on)
-    apply = ApplyDelta(plan.columns, plan.identity)
+    rewrites = plan.identity.is_key and plan.choices.uses(Optimisation.REWRITES)
+    apply = ApplyDelta(plan.columns, plan.identity, rewrites)
     return Program(PinVersions(plan.tables), reads, check, ComputeDelta(plan), apply)
 
 

@@ -21,13 +21,15 @@ class Commits(Protocol):
 def newest_record(log: Commits) -> tuple[Record | None, bool]:
     """The last refresh a state's log tells of, and whether somebody else wrote since.
 
-    Its pace is that of all refreshes up to it, itself included.
+    Its pace is that of all refreshes up to it, itself included, and the rows it stored are known.
     """
     foreign = False
     for commit in log.newest_first():
         record = read_record(commit.user_metadata)
         if record is not None:
-            return replace(record, pace=record.pace_until(commit.timestamp)), foreign
+            pace = record.pace_until(commit.timestamp)
+            stored = record.stored_by(commit.rows_written)
+            return replace(record, pace=pace, stored=stored), foreign
         foreign = foreign or commit.changes_data
     return None, foreign
 

@@ -2,6 +2,8 @@
 
 - *append*, when nothing is removed: the cheapest, it reads nothing;
 - *merge by key*, when a key or a group identifies rows: each key is inserted, updated or deleted;
+- *rewrite*, when a key identifies rows and those of the view are few and held: all of them are
+  written anew;
 - *merge by row*, when the whole row identifies it: the copies of a row that loses some are
   taken out and put back with the new count. A row may stand in several pieces, whose counts
   add up, so that an append never has to look for it.
@@ -23,6 +25,8 @@ from everview.maintenance.identity import COUNT, Identity, IdentityKind
 from everview.sql.emit import WEIGHT
 
 KEY_TWICE, KEY_GONE = "EVERVIEW_KEY_TWICE", "EVERVIEW_KEY_GONE"
+
+_THERE = "__ev_there"
 
 Ranges = Mapping[str, tuple[Literal, Literal]]
 
@@ -97,6 +101,25 @@ WHEN MATCHED AND s.{OP} = '{DELETE}' THEN DELETE
 WHEN MATCHED THEN UPDATE SET t.{first} = raise_error('{KEY_TWICE}')
 WHEN NOT MATCHED AND s.{OP} = '{INSERT}' THEN INSERT ({listed}) VALUES ({values})
 WHEN NOT MATCHED THEN INSERT ({first}) VALUES (raise_error('{KEY_GONE}'))"""
+
+
+def rewrite_sql(state: Name, columns: Sequence[str], held: str, own: str, match: Match) -> str:
+    """Write all rows anew, with the same checks: those that stay, and those that are new."""
+    listed = ", ".join(map(quote, columns))
+    of_own = ", ".join(f"t.{quote(c)}" for c in columns)
+    first, *others = map(quote, columns)
+    checked = (
+        f"CASE WHEN s.{OP} = '{INSERT}' AND t.{_THERE} THEN raise_error('{KEY_TWICE}')"
+        f" WHEN s.{OP} <> '{INSERT}' AND t.{_THERE} IS NULL THEN raise_error('{KEY_GONE}')"
+        f" ELSE s.{first} END"
+    )
+    of_held = ", ".join([checked, *(f"s.{c}" for c in others)])
+    return f"""INSERT OVERWRITE {state.quoted()} ({listed})
+SELECT /*+ COALESCE(1) */ * FROM (
+SELECT {of_own} FROM {own} AS t LEFT ANTI JOIN {held} AS s ON {match}
+UNION ALL
+SELECT {of_held} FROM {held} AS s LEFT JOIN (SELECT *, TRUE AS {_THERE} FROM {own}) AS t ON {match}
+WHERE s.{OP} <> '{DELETE}' OR t.{_THERE} IS NULL)"""
 
 
 def copies_sql(state: Name, columns: Sequence[str], held: str, match: Match) -> str:

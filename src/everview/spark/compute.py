@@ -39,6 +39,8 @@ class Computation:
     program: Program
     pins: Sequence[Pin]
     changed: Mapping[str, Captured]
+    own: Held | None
+    """The rows that the view has stored, if they are held."""
     small: int
 
     def guarded(self, before: Record) -> Guarded:
@@ -97,16 +99,16 @@ class Computation:
 
     @property
     def _source(self) -> Source:
-        return source_of(self.writer.view, self.pins)
+        return source_of(self.writer.view, self.pins, self.own)
 
 
-def source_of(view: View, pins: Sequence[Pin]) -> Source:
+def source_of(view: View, pins: Sequence[Pin], own: Held | None = None) -> Source:
     """Where a scan reads: a pinned table, a held change or bag, or the view's own state."""
     by_table = {str(p.name): p for p in pins}
 
     def source(scan: Scan) -> str:
         if scan.table == STATE:
-            return view.state.name.at(view.log.head().version)
+            return own.view if own else view.state.name.at(view.log.head().version)
         pin = by_table.get(scan.table)
         if pin is None:
             return quote(_bag_view(scan.table))

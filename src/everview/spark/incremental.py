@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -26,6 +27,7 @@ from everview.spark.capture import Captured, captured
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.compute import Computation
 from everview.spark.hold import Held, hold
+from everview.spark.own_rows import are_few, own_rows
 from everview.spark.pins import Pin, why_key_lost, why_not_continuous
 from everview.spark.session import set_for
 from everview.sql.emit import WEIGHT
@@ -48,18 +50,23 @@ def refresh_incrementally(
     session = writer.session
     _check_continuity(session, program, pins, moved, before)
     if program.compute.plan.relevance.is_empty_for_ever:
-        return _advance(writer, _record(writer, pins, {}))
+        return _advance(writer, _record(writer, pins, {}, before))
     with ExitStack() as held:
+        reader = held.enter_context(ThreadPoolExecutor(1))
+        reading = None
+        if are_few(writer, program.apply, before):
+            reading = reader.submit(held.enter_context, own_rows(writer, small))
         changes = held.enter_context(captured(session, program, moved, before, small))
         if all(change.held.is_small for change in changes.values()):
             held.enter_context(set_for(session, _SMALL))
         told = ", ".join(f"{change.rows} of {short_name(t)}" for t, change in changes.items())
         writer.observe(Point.CAPTURED, f"changed rows: {told}")
         changed = {table: change for table, change in changes.items() if change.rows}
-        record = _record(writer, pins, changes)
+        record = _record(writer, pins, changes, before)
         if not changed:
             return _advance(writer, record)
-        computation = Computation(writer, program, pins, changed, small)
+        own = reading.result() if reading else None
+        computation = Computation(writer, program, pins, changed, own, small)
         guarded = computation.guarded(before)
         writer.observe(Point.GUARDED, f"constraints found violated: {len(guarded.violations)}")
         delta = held.enter_context(computation.delta(guarded.plan))
@@ -67,11 +74,15 @@ def refresh_incrementally(
         told = f"+{counts.inserted} ~{counts.updated} −{counts.deleted}"
         writer.observe(Point.COMPUTED, f"rows of the view: {told}")
         record = replace(
-            record, rows=counts, distrusted=guarded.distrusted, violations=guarded.violations
+            record,
+            rows=counts,
+            distrusted=guarded.distrusted,
+            violations=guarded.violations,
+            stored=before.stored_with(counts),
         )
         if delta is None or not delta.rows:
             return _advance(writer, record)
-        return _apply(writer, program.apply, delta, record)
+        return _apply(writer, program.apply, delta, own, record)
 
 
 def _check_continuity(
@@ -101,7 +112,9 @@ def _row_counts(delta: Held) -> RowCounts:
     return RowCounts(weights[INSERT], weights[UPDATE], abs(weights[DELETE]))
 
 
-def _record(writer: Writer, pins: Sequence[Pin], changes: Mapping[str, Captured]) -> Record:
+def _record(
+    writer: Writer, pins: Sequence[Pin], changes: Mapping[str, Captured], before: Record
+) -> Record:
     dropped = sum((change.dropped for change in changes.values()), NONE_DROPPED)
     changed_rows = sum(change.rows for change in changes.values())
     return replace(
@@ -111,6 +124,7 @@ def _record(writer: Writer, pins: Sequence[Pin], changes: Mapping[str, Captured]
         sources=tuple(p.position for p in pins),
         changed_rows=changed_rows,
         dropped=dropped,
+        stored=before.stored,
     )
 
 
@@ -133,12 +147,18 @@ def _advance(writer: Writer, record: Record) -> tuple[Record, Commit]:
     )
 
 
-def _apply(writer: Writer, step: ApplyDelta, delta: Held, record: Record) -> tuple[Record, Commit]:
+def _apply(
+    writer: Writer, step: ApplyDelta, delta: Held, own: Held | None, record: Record
+) -> tuple[Record, Commit]:
     state, identity, columns = writer.view.state.name, step.identity, step.columns
     if not record.rows.updated and not record.rows.deleted:
         return writer.write(apply.append_sql(state, columns, identity, delta.view), record)
     if identity.is_key:
-        sql = apply.merge_by_key_sql(state, columns, delta.view, _match(delta, identity.columns))
+        match = _match(delta, identity.columns)
+        if own:
+            sql = apply.rewrite_sql(state, columns, delta.view, own.view, match)
+        else:
+            sql = apply.merge_by_key_sql(state, columns, delta.view, match)
         return writer.write(sql, record)
     return _apply_by_row(writer, step, delta, record)
 

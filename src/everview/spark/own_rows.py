@@ -1,0 +1,40 @@
+"""The stored rows of a small view: read once, beside the changes, and written anew as a whole.
+
+To find a few rows in a Delta table and replace them takes MERGE eight Spark jobs and more, however
+small the table is. To read a small one takes four, while the changes are read, and to overwrite
+it two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from everview.catalog.names import quote
+from everview.program.records import Record
+from everview.program.steps import ApplyDelta
+from everview.spark.commit import Writer
+from everview.spark.hold import Held, hold
+
+FEW = 20_000
+"""The number of stored rows up to which they are written anew."""
+
+
+def are_few(writer: Writer, step: ApplyDelta, before: Record) -> bool:
+    """Whether the stored rows are known to be few, and nobody follows what changes in them."""
+    return (
+        step.rewrites
+        and before.stored is not None
+        and before.stored <= FEW
+        and not writer.view.state.has_feed
+    )
+
+
+@contextmanager
+def own_rows(writer: Writer, small: int) -> Iterator[Held]:
+    """The stored rows of a view as they are now, held for a block."""
+    view = writer.view
+    columns = ", ".join(map(quote, view.definition.stored))
+    rows = f"SELECT {columns} FROM {view.state.name.at(view.log.head().version)}"
+    with hold(writer.session.sql(rows), "__ev_own_rows", small) as held:
+        yield held
