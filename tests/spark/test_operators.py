@@ -130,6 +130,16 @@ def test_sums_are_those_of_spark_to_the_last_digit(lake: Lake) -> None:
     lake.check("v")
 
 
+def test_sums_keep_the_last_of_eight_digits_behind_the_point(lake: Lake) -> None:
+    """A number of 38 digits added to one of 22 would lose it."""
+    lake.table("t", "g INT, d8 DECIMAL(12,8)", "(1, 0.00000001), (1, 1.00000002)")
+    lake.create("v", "SELECT g, sum(d8) AS s, avg(d8) AS a FROM t GROUP BY g")
+    lake.sql("INSERT INTO t VALUES (1, 0.00000003), (2, 0.00000005)")
+    lake.check("v")
+    lake.sql("DELETE FROM t WHERE d8 = 0.00000001")
+    lake.check("v")
+
+
 def test_floats_are_never_added_and_subtracted(lake: Lake) -> None:
     lake.table("t", "g INT, x DOUBLE", "(1, 0.1), (1, 0.2), (2, 1)")
     lake.create("v", "SELECT g, sum(x) AS s, avg(x) AS a, count(*) AS n FROM t GROUP BY g")

@@ -46,6 +46,12 @@ class Sum:
     """What each row adds to it."""
     total: Scalar
     """The same over all rows of a group, computed as Spark computes it, errors included."""
+    type: str = ""
+    """The type in which it is kept; none for how often something is the case.
+
+    The sum over a change has more digits, and Spark cuts off the last one if it adds a number of
+    38 digits to another.
+    """
     limits: tuple[Literal, Literal] | None = None
     """The least and greatest value that Spark's type for it has, where the one kept has more."""
 
@@ -91,6 +97,7 @@ class _Kept:
         name: str,
         term: Scalar,
         total: Scalar | None = None,
+        type_: str = "",
         limits: tuple[Literal, Literal] | None = None,
     ) -> ColumnRef:
         """The column that keeps a sum, which is kept once."""
@@ -100,7 +107,7 @@ class _Kept:
                 return ColumnRef(known.column)
         number = len(self.sums)
         column = Column(self.ref, name if not number else f"{name}_{number}")
-        self.sums.append(Sum(column, term, total, limits))
+        self.sums.append(Sum(column, term, total, type_, limits))
         return ColumnRef(column)
 
     def measure(self, call: AggregateCall, types: Types) -> Scalar | None:
@@ -148,7 +155,7 @@ class _Kept:
         """The sum, which over all rows is computed in Spark's type for it."""
         native = AggregateCall("sum", (x,), where=call.where)
         whole = Verbatim(("CAST(coalesce(", native, f", 0) AS {kept})"))
-        return self._keep("__ev_sum", _term(call, x, kept), whole, _limits(type_))
+        return self._keep("__ev_sum", _term(call, x, kept), whole, kept, _limits(type_))
 
     def _average(self, call: AggregateCall, x: ColumnRef, type_: str) -> Scalar | None:
         """As Spark computes it: s / m in doubles, or in the decimal type of an average."""
@@ -156,7 +163,7 @@ class _Kept:
         if kept is None or result is None:
             return None
         if type_ == "bigint":  # of which Spark adds doubles, that do not overflow
-            total = self._keep("__ev_sum", _term(call, x, kept))
+            total = self._keep("__ev_sum", _term(call, x, kept), type_=kept)
         else:
             total = self._native_sum(call, x, type_, kept)
         some = self._how_often(call, [is_present(x)])

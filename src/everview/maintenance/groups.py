@@ -25,7 +25,7 @@ from everview.algebra.relations import (
     Repeat,
     Scan,
 )
-from everview.algebra.scalars import ColumnRef, Scalar, substitute
+from everview.algebra.scalars import ColumnRef, Scalar, Verbatim, substitute
 from everview.algebra.trees import inputs_of, scans, with_inputs
 from everview.analysis.column_types import Types
 from everview.analysis.strata import Layers
@@ -106,7 +106,8 @@ class Groups:
         went = tuple(e.went for e in self.extremes)
         total = Accumulate(change, self.aggregate.groups, sums, came, went)
         over = tuple(o.column.name for o in (*came, *went))
-        return _named(total, (*self.keys, *self.sums, *over))
+        types = {s.column: s.type for s in self.kept.sums if s.type}
+        return _named(total, (*self.keys, *self.sums, *over), types)
 
     def anew(self, input: Relation) -> Project:
         """Keys and values over rows of the aggregate's input."""
@@ -177,9 +178,15 @@ def _key_names(a: Aggregate, top: Relation, scan: Scan) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _named(relation: Relation, names: tuple[str, ...]) -> Project:
-    pairs = zip(names, relation.columns, strict=True)
-    return Project(relation, tuple(Output(Column(STATE, n), ColumnRef(c)) for n, c in pairs))
+def _named(relation: Relation, names: tuple[str, ...], types: Types | None = None) -> Project:
+    """The columns under other names, some of them cast to a type."""
+    outputs = []
+    for name, column in zip(names, relation.columns, strict=True):
+        value: Scalar = ColumnRef(column)
+        if types and column in types:
+            value = Verbatim(("CAST(", value, f" AS {types[column]})"))
+        outputs.append(Output(Column(STATE, name), value))
+    return Project(relation, tuple(outputs))
 
 
 def _with_scan(relation: Relation, name: str, state: Scan, made: Mapping[str, Scalar]) -> Relation:
