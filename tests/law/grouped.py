@@ -25,9 +25,12 @@ _CALLS = {
         *("count({any})", "count(DISTINCT {any})", "sum(DISTINCT {int})"),
         "(CASE WHEN bool_or({condition}) THEN 1 ELSE 0 END)",
         "(CASE WHEN bool_and({condition}) THEN 1 ELSE 0 END)",
+        "(CAST(floor(1000 * {deviation} + 0.3) AS BIGINT))",
     ),
     "string": ("min({string})", "max({string})"),
 }
+"""Of a deviation some digits, cut off where no quotient of small numbers is."""
+_DEVIATIONS = ("var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev")
 
 
 @st.composite
@@ -39,10 +42,23 @@ def aggregates(draw: st.DrawFn, columns: Sequence[Named], type: str) -> Named:
         string=draw(values(columns, "string")) if "{string}" in call else "",
         any=draw(values(columns, draw(_types_of(columns)))) if "{any}" in call else "",
         condition=draw(conditions(columns, 0)) if "{condition}" in call else "",
+        deviation=draw(_deviations(columns)) if "{deviation}" in call else "",
     )
     if not call.startswith("(") and draw(st.integers(0, 5)) == 5:
         text = f"{text} FILTER (WHERE {draw(conditions(columns, 0))})"
     return Named(text, type)
+
+
+@st.composite
+def _deviations(draw: st.DrawFn, columns: Sequence[Named]) -> str:
+    """A variance or standard deviation of integers or decimals, at times of some rows only."""
+    value = draw(values(columns, "int"))
+    if draw(st.booleans()):
+        value = f"CAST({value} AS decimal({draw(st.sampled_from(('9,2', '13,0', '20,2')))}))"
+    call = f"{draw(st.sampled_from(_DEVIATIONS))}({value})"
+    if draw(st.integers(0, 5)) == 5:
+        call = f"{call} FILTER (WHERE {draw(conditions(columns, 0))})"
+    return call
 
 
 def _types_of(columns: Sequence[Named]) -> st.SearchStrategy[str]:
@@ -55,8 +71,8 @@ def grouped_selects(
 ) -> Select:
     """A SELECT with GROUP BY or with aggregates of all rows, and at times with HAVING.
 
-    With `average` an avg is the last column and may be in HAVING. It is the only float there
-    is, so it stands where nothing is above it.
+    With `average` an avg, which may be in HAVING, or a deviation is the last column. It is the
+    only float there is, so it stands where nothing is above it.
     """
     from_ = draw(froms(setting))
     where = draw(wheres(from_))
@@ -73,7 +89,9 @@ def grouped_selects(
     testable = known + [Named(name, type) for name, type in aliases.values()]
     if average:
         mean = Named(f"avg({draw(values(from_.columns, 'int'))})", "int")
-        texts, testable = f"{texts}, {mean.text} AS mean", [*testable, mean]
+        is_mean = draw(st.booleans())
+        last = mean.text if is_mean else draw(_deviations(from_.columns))
+        texts, testable = f"{texts}, {last} AS mean", [*testable, *([mean] if is_mean else ())]
         columns = (*columns, ("mean", "double"))
 
     by = sets or (draw(_group_by(groups, items, aliases)) if groups else "")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 
 from hypothesis import strategies as st
 
@@ -14,7 +15,8 @@ from everview.catalog.constraints import Constraint, PrimaryKey
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 
-Row = tuple[int | str | None, ...]
+Value = int | str | float | Decimal | None
+Row = tuple[Value, ...]
 Bag = Counter[Row]
 Data = Mapping[str, Sequence[Row]]
 """For each table's own name its rows, in any order, duplicates included."""

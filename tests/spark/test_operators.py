@@ -140,6 +140,35 @@ def test_sums_keep_the_last_of_eight_digits_behind_the_point(lake: Lake) -> None
     lake.check("v")
 
 
+def test_deviations_follow_from_sums_of_squares(lake: Lake) -> None:
+    """Of a sample of one value there is none, and of no values neither, as in Spark."""
+    lake.table(
+        "t",
+        "g INT, x INT, d DECIMAL(13,4), w BIGINT",
+        "(1, 1, 1.5, 1), (1, 3, 99999.9999, 3), (2, 2147483647, 0.0001, 7), (3, NULL, NULL, NULL)",
+    )
+    calls = ", ".join(
+        f"{f}({c}) AS {f}_{c}"
+        for f in ("var_pop", "var_samp", "variance", "stddev", "std", "stddev_pop", "stddev_samp")
+        for c in ("x", "d", "w")
+    )
+    lake.create("v", f"SELECT g, {calls}, var_pop(x) FILTER (WHERE d > 1) AS f FROM t GROUP BY g")
+    plan = lake.ev.view("v").definition.plan
+    assert plan is not None
+    assert {name[-2:] for name in _recomputed(plan)} == {"_w"}
+    asked = lake.ev.spark.sql(lake.ev.view("v").definition.text).schema
+    assert [f.dataType for f in lake.ev.spark.table("v").schema] == [f.dataType for f in asked]
+    for statement in (
+        "INSERT INTO t VALUES (1, 8, 0.25, 8), (2, -2147483648, 2.5, NULL), (3, 5, 5, 5)",
+        "DELETE FROM t WHERE d = 99999.9999",
+        "UPDATE t SET x = NULL, d = NULL WHERE g = 3",
+        "DELETE FROM t WHERE g = 2",
+    ):
+        lake.sql(statement)
+        assert lake.ev.view("v").refresh().action is Action.INCREMENTAL
+        assert lake.ev.view("v").verify().is_equal, statement
+
+
 def test_floats_are_never_added_and_subtracted(lake: Lake) -> None:
     lake.table("t", "g INT, x DOUBLE", "(1, 0.1), (1, 0.2), (2, 1)")
     lake.create("v", "SELECT g, sum(x) AS s, avg(x) AS a, count(*) AS n FROM t GROUP BY g")

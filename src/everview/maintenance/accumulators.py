@@ -3,8 +3,9 @@
 Of every group the number n of its rows is kept, and of every aggregated expression x the number
 m of its values that are not NULL and, where it is needed, their sum s. Each is a sum over rows, so
 it changes by the same sum over the change. SUM is s, or NULL if m = 0; AVG is s / m; a group is
-gone when n = 0. (Larson and Zhou 2007, section 5, keep a count for each table instead of m. That
-does not tell a sum over no values from one over zeros.)
+gone when n = 0. For variances the sum of squares is kept besides (`moments.py`). (Larson and Zhou
+2007, section 5, keep a count for each table instead of m. That does not tell a sum over no values
+from one over zeros.)
 
 Only exact numbers are added up and subtracted again: floats never come back to what they were.
 Sums are kept in types that overflow no earlier than those of Spark.
@@ -30,6 +31,7 @@ from everview.algebra.scalars import (
     is_present,
 )
 from everview.analysis.column_types import Types, decimal_digits
+from everview.maintenance.moments import FUNCTIONS, moments, why_no_moments
 
 ROWS = "__ev_rows"
 """The number of rows of a group."""
@@ -133,6 +135,8 @@ class _Kept:
                 return self._sum(call, x, type_)
             case "avg":
                 return self._average(call, x, type_)
+            case function if function in FUNCTIONS:
+                return self._from_moments(call, x, type_)
         return None
 
     def _how_often(self, call: AggregateCall, conditions: list[Scalar]) -> Scalar:
@@ -176,11 +180,35 @@ class _Kept:
             value = Verbatim(("CAST(", total, " AS DOUBLE) / CAST(", some, " AS DOUBLE)"))
         return _unless_none(some, value)
 
+    def _from_moments(self, call: AggregateCall, x: ColumnRef, type_: str) -> Scalar | None:
+        made, kept = moments(type_), _kept_type(type_)
+        if made is None or kept is None:
+            return None
+        total = self._native_sum(call, x, type_, kept)
+        square = _of_counted(call, x, made.square(x), f"CAST(0 AS {made.of_square})")
+        squares = self._keep("__ev_squares", square, type_=made.of_squares)
+        some = self._how_often(call, [is_present(x)])
+        return made.value(call.function, some, total, squares)
+
+
+def why_anew(measure: Scalar, types: Types) -> str:
+    """Why a measure is not computed from sums."""
+    match measure:
+        case AggregateCall(function, (ColumnRef(x),), False) if function in FUNCTIONS:
+            type_ = types.get(x, "")
+            if moments(type_) is None:
+                return why_no_moments(type_)
+    return "it is not a sum of exact numbers over rows"
+
 
 def _term(call: AggregateCall, x: ColumnRef, kept: str) -> Scalar:
+    return _of_counted(call, x, Verbatim(("CAST(", x, f" AS {kept})")), "0")
+
+
+def _of_counted(call: AggregateCall, x: ColumnRef, value: Scalar, none: str) -> Scalar:
+    """A value for the rows that a call counts, and nothing for the others."""
     counted = conjunction(is_present(x), call.where)
-    value = Verbatim(("CAST(", x, f" AS {kept})"))
-    return Verbatim(("CASE WHEN ", counted, " THEN ", value, " ELSE 0 END"))
+    return Verbatim(("CASE WHEN ", counted, " THEN ", value, f" ELSE {none} END"))
 
 
 def _unless_none(some: Scalar, value: Scalar) -> Scalar:

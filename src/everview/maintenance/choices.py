@@ -17,7 +17,7 @@ class Optimisation(StrEnum):
     RELEVANCE = "relevance"
     """Rows that cannot matter are neither held nor read."""
     SUMS = "sums"
-    """Sums and counts of stored groups are added to; else they are computed anew."""
+    """Counts, sums and what follows from them are added to; else they are computed anew."""
     EXTREMES = "extremes"
     """MIN and MAX are merged; else they are computed anew."""
     RANGES = "ranges"

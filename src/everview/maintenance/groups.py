@@ -29,7 +29,7 @@ from everview.algebra.scalars import ColumnRef, Scalar, Verbatim, substitute
 from everview.algebra.trees import inputs_of, scans, with_inputs
 from everview.analysis.column_types import Types
 from everview.analysis.strata import Layers
-from everview.maintenance.accumulators import Accumulators, accumulators
+from everview.maintenance.accumulators import Accumulators, accumulators, why_anew
 from everview.maintenance.choices import DEFAULT, Choices, Optimisation
 from everview.maintenance.extremes import Extreme, find_extremes
 
@@ -72,6 +72,11 @@ class Groups:
         if any(measure.column == m.column for m in self.kept.measures):
             return Upkeep.ADDED
         return Upkeep.MERGED if self.extremes else Upkeep.RECOMPUTED
+
+    def why_anew(self, measure: Output) -> str:
+        """Why a measure of the aggregate is computed anew."""
+        (own,) = (m for m in self.kept.others if m.column == measure.column)
+        return why_anew(own.scalar, self.types)
 
     @property
     def sums(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from everview.sql.reading import Reading
 from everview.sql.statements import RefreshPolicy, parse_constraint
 
 PROPERTY = "everview.definition"
-FORMAT = 2
+FORMAT = 3
 """Raised whenever what is stored of a view changes: a state of another layout is not read."""
 
 
