@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.law.expressions import Named, conditions, conjunctions, values
 from tests.law.joins import From
 from tests.law.selects import Item, Select, select_lists, wheres
-from tests.law.sources import Setting, froms
+from tests.law.sources import Setting, froms, keyed_tables
 
 GRAND_TOTALS = False
 """Whether ROLLUP, CUBE and the empty grouping set are made.
@@ -33,16 +33,24 @@ _CALLS = {
 _DEVIATIONS = ("var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev")
 
 
+_PICKS = ("max_by({%s}, {key})", "min_by({%s}, {key})")
+
+
 @st.composite
-def aggregates(draw: st.DrawFn, columns: Sequence[Named], type: str) -> Named:
-    """A call of an aggregate function over these columns, at times of some rows only."""
-    call = draw(st.sampled_from(_CALLS[type]))
+def aggregates(draw: st.DrawFn, columns: Sequence[Named], type: str, key: str = "") -> Named:
+    """A call of an aggregate function over these columns, at times of some rows only.
+
+    `key` tells the rows of a group apart, if it is given.
+    """
+    picks = tuple(p % type for p in _PICKS) * 2 if key else ()
+    call = draw(st.sampled_from((*_CALLS[type], *picks)))
     text = call.format(
         int=draw(values(columns, "int")) if "{int}" in call else "",
         string=draw(values(columns, "string")) if "{string}" in call else "",
         any=draw(values(columns, draw(_types_of(columns)))) if "{any}" in call else "",
         condition=draw(conditions(columns, 0)) if "{condition}" in call else "",
         deviation=draw(_deviations(columns)) if "{deviation}" in call else "",
+        key=key,
     )
     if not call.startswith("(") and draw(st.integers(0, 5)) == 5:
         text = f"{text} FILTER (WHERE {draw(conditions(columns, 0))})"
@@ -74,13 +82,16 @@ def grouped_selects(
     With `average` an avg, which may be in HAVING, or a deviation is the last column. It is the
     only float there is, so it stands where nothing is above it.
     """
-    from_ = draw(froms(setting))
+    from_ = draw(keyed_tables(setting) if draw(st.integers(0, 3)) == 0 else froms(setting))
     where = draw(wheres(from_))
     kind = draw(st.sampled_from(("groups", "groups", "groups", "groups", "global", "sets")))
     groups = [] if kind == "global" else draw(_groups(from_, plain=kind == "sets"))
     sets = draw(_grouping_sets(groups)) if kind == "sets" and groups else ""
     wanted = types or draw(st.sampled_from((["int"], ["int"], ["int", "int"], ["int", "string"])))
-    calls = [draw(aggregates(from_.columns, type)) for type in wanted]
+    fixed = () if sets else [g.text for g in groups]
+    rest = [column for column in from_.key if column not in fixed]
+    key = rest[0] if len(rest) == 1 else ""
+    calls = [draw(aggregates(from_.columns, type, key)) for type in wanted]
     known = [*groups, *calls, *(draw(_set_numbers(groups)) if sets else ())]
 
     items = draw(_items(groups, calls, known, types))

@@ -298,6 +298,8 @@ class Maintained:
     def _check_state(self) -> None:
         assert all(weight > 0 for weight in self.stored.values())
         portable = self.text.replace("<=>", "IS NOT DISTINCT FROM")
+        for function, name in DUCKDB.functions.items():
+            portable = portable.replace(f"{function}(", f"{name}(")
         asked = rounded(fetch(portable))
         assert rounded(self.shown()) == asked, "the view's rows are those of the user's own text"
         if self.plan.identity.is_key:

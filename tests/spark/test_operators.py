@@ -169,6 +169,36 @@ def test_deviations_follow_from_sums_of_squares(lake: Lake) -> None:
         assert lake.ev.view("v").verify().is_equal, statement
 
 
+def test_rows_are_picked_by_a_key(lake: Lake) -> None:
+    """A row without what is compared is never picked, one without the value is."""
+    lake.table(
+        "t",
+        "k INT NOT NULL PRIMARY KEY RELY, g INT, y DATE, x STRING, m DOUBLE",
+        "(1, 1, DATE'2024-01-01', 'a', 0.5), (2, 1, NULL, 'b', NULL), (3, 2, NULL, NULL, 1)",
+    )
+    query = (
+        "SELECT g, max_by(x, k) AS last, min_by(x, k) FILTER (WHERE y IS NOT NULL) AS first,"
+        " max_by(m, k) AS m, max_by(1, y) AS one, every(y IS NULL) AS e FROM t GROUP BY g"
+    )
+    lake.create("merged", query, "REFRESH POLICY INCREMENTAL")
+    by_both = "SELECT g, max_by(x, struct(y, k)) AS v, max_by(x, k) AS w FROM t GROUP BY g"
+    lake.create("anew", by_both, "REFRESH POLICY INCREMENTAL")
+    below = f"SELECT last, count(*) AS n FROM ({query}) d GROUP BY last"
+    lake.create("below", below, "REFRESH POLICY INCREMENTAL")
+    for statement in (
+        "INSERT INTO t VALUES (4, 1, DATE'2024-02-01', NULL, 2), (5, 3, NULL, 'c', NULL)",
+        "UPDATE t SET x = 'd' WHERE k = 4",
+        "UPDATE t SET y = DATE'2023-01-01', x = coalesce(x, 'e') || 'f' WHERE k IN (3, 2)",
+        "DELETE FROM t WHERE k IN (4, 5)",
+        "DELETE FROM t WHERE k = 1",
+    ):
+        lake.sql(statement)
+        for name in ("merged", "anew", "below"):
+            lake.check(name)
+    with pytest.raises(SqlError, match="nothing proves that there are no such rows"):
+        lake.create("w", "SELECT max_by(x, y) AS v FROM t", "REFRESH POLICY INCREMENTAL")
+
+
 def test_floats_are_never_added_and_subtracted(lake: Lake) -> None:
     lake.table("t", "g INT, x DOUBLE", "(1, 0.1), (1, 0.2), (2, 1)")
     lake.create("v", "SELECT g, sum(x) AS s, avg(x) AS a, count(*) AS n FROM t GROUP BY g")

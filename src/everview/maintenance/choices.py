@@ -19,7 +19,7 @@ class Optimisation(StrEnum):
     SUMS = "sums"
     """Counts, sums and what follows from them are added to; else they are computed anew."""
     EXTREMES = "extremes"
-    """MIN and MAX are merged; else they are computed anew."""
+    """MIN and MAX, and what is picked by them, are merged; else they are computed anew."""
     RANGES = "ranges"
     """The least and greatest key of a change are passed to the tables that it meets."""
     BROADCASTS = "broadcasts"

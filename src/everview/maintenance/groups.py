@@ -63,7 +63,7 @@ class Groups:
     """The view over a scan of the stratum."""
 
     extremes: tuple[Extreme, ...]
-    """The measures that are no functions of sums, if all of them are MIN and MAX; else none."""
+    """The measures that are no functions of sums, if all of them are extremes; else none."""
     types: Types = field(compare=False, repr=False)
     """The types of what the aggregate reads and, where they follow, of what is stored."""
 
@@ -85,7 +85,7 @@ class Groups:
     @property
     def values(self) -> tuple[str, ...]:
         """The stored columns of the measures that are computed anew."""
-        return tuple(f"__ev_value_{m.column.name}" for m in self.kept.others)
+        return tuple(map(value_name, self.kept.others))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ class Groups:
         """Keys, and the sums and extremes over a change of the aggregate's input."""
         sums = tuple(Output(s.column, s.term) for s in self.kept.sums)
         came = tuple(e.came for e in self.extremes)
-        went = tuple(e.went for e in self.extremes)
+        went = tuple(e.went for e in self.extremes if e.deciding is e)
         total = Accumulate(change, self.aggregate.groups, sums, came, went)
         over = tuple(o.column.name for o in (*came, *went))
         types = {s.column: s.type for s in self.kept.sums if s.type}
@@ -136,6 +136,11 @@ class Groups:
         return zip(self.aggregate.groups, self.keys, strict=True)
 
 
+def value_name(measure: Output) -> str:
+    """The stored column of a measure that is no function of sums."""
+    return f"__ev_value_{measure.column.name}"
+
+
 def find_groups(
     layers: Layers, types: Types, value_types: Sequence[str] = (), choices: Choices = DEFAULT
 ) -> Groups | None:
@@ -154,6 +159,8 @@ def find_groups(
             kept = accumulators(a, types, all_anew=not choices.uses(Optimisation.SUMS))
             merges = choices.uses(Optimisation.EXTREMES)
             extremes = find_extremes(kept.others, types) if merges else ()
+            if extremes:
+                kept = replace(kept, others=tuple(e.measure for e in extremes))
             types |= _state_types(a, keys, types)
             return Groups(last.name, a, original, kept, keys, layers.top, extremes, types)
     return None

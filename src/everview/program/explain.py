@@ -30,6 +30,7 @@ from everview.program.steps import (
     ReadChanges,
     Step,
 )
+from everview.sql.aggregate_functions import PICKS
 
 ALIGNED = 44
 """Where the second column of the text begins."""
@@ -164,16 +165,15 @@ def _stored(program: Program) -> Iterable[str]:
 
 def _upkeep(measure: Output, groups: Groups) -> str:
     """How a measure is brought up to date, and why so."""
+    function = measure.scalar.function if isinstance(measure.scalar, AggregateCall) else ""
     match groups.upkeep(measure):
         case Upkeep.ADDED:
-            is_moment = isinstance(measure.scalar, AggregateCall) and (
-                measure.scalar.function in MOMENTS
-            )
             of_squares = "it follows from sums over rows, of its values and of their squares"
-            because = of_squares if is_moment else "it is a sum over rows"
+            because = of_squares if function in MOMENTS else "it is a sum over rows"
             return f"a change adds to what is stored, because {because}"
         case Upkeep.MERGED:
-            return "sought anew only where it went, because what came can only better an extreme"
+            what = "its row is sought" if function in PICKS else "sought"
+            return f"{what} anew only where it went, because what came can only better an extreme"
         case Upkeep.RECOMPUTED:
             return f"computed anew where rows change, because {groups.why_anew(measure)}"
 
