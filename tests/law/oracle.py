@@ -210,7 +210,7 @@ class Maintained:
             predicate = emit_scalar(self.plan.relevant_change(name, own), DUCKDB)
             columns = ", ".join(f'"{n}"' for n in (*self.plan.used_columns(name), WEIGHT))
             rows = fetch(f'SELECT {columns} FROM "change_{own}" AS "{own}" WHERE {predicate}')
-            kept: Bag = Counter({row[:-1]: row[-1] for row in rows})  # type: ignore[dict-item]
+            kept: Bag = Counter({row[:-1]: row[-1] for row in rows})
             if kept:
                 found[name] = kept
         return found

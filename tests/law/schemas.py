@@ -22,7 +22,11 @@ Data = Mapping[str, Sequence[Row]]
 """For each table's own name its rows, in any order, duplicates included."""
 
 COLUMN_TYPES = {"k": "int", "a": "int", "b": "int", "s": "string", "u": "string"}
-VALUES: dict[str, tuple[int | str, ...]] = {"int": (1, 0, -1, 2), "string": ("x", "y", "xy")}
+VALUES: dict[str, tuple[int | str | Decimal, ...]] = {
+    "int": (1, 0, -1, 2),
+    "string": ("x", "y", "xy"),
+    "decimal(12,2)": (Decimal("0.25"), Decimal("-1.50"), Decimal("9999999999.99")),
+}
 MOST_ROWS = 6
 _FEWEST_ROWS = st.sampled_from((4, 3, 2, 0))
 
