@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.law.expressions import Named, conditions, conjunctions, values
 from tests.law.joins import From
 from tests.law.selects import Item, Select, select_lists, wheres
-from tests.law.sources import Setting, froms
+from tests.law.sources import Setting, froms, keyed_tables
 
 GRAND_TOTALS = False
 """Whether ROLLUP, CUBE and the empty grouping set are made.
@@ -25,24 +25,48 @@ _CALLS = {
         *("count({any})", "count(DISTINCT {any})", "sum(DISTINCT {int})"),
         "(CASE WHEN bool_or({condition}) THEN 1 ELSE 0 END)",
         "(CASE WHEN bool_and({condition}) THEN 1 ELSE 0 END)",
+        "(CAST(floor(1000 * {deviation} + 0.3) AS BIGINT))",
     ),
     "string": ("min({string})", "max({string})"),
 }
+"""Of a deviation some digits, cut off where no quotient of small numbers is."""
+_DEVIATIONS = ("var_pop", "var_samp", "variance", "stddev_pop", "stddev_samp", "stddev")
+
+
+_PICKS = ("max_by({%s}, {key})", "min_by({%s}, {key})")
 
 
 @st.composite
-def aggregates(draw: st.DrawFn, columns: Sequence[Named], type: str) -> Named:
-    """A call of an aggregate function over these columns, at times of some rows only."""
-    call = draw(st.sampled_from(_CALLS[type]))
+def aggregates(draw: st.DrawFn, columns: Sequence[Named], type: str, key: str = "") -> Named:
+    """A call of an aggregate function over these columns, at times of some rows only.
+
+    `key` tells the rows of a group apart, if it is given.
+    """
+    picks = tuple(p % type for p in _PICKS) * 2 if key else ()
+    call = draw(st.sampled_from((*_CALLS[type], *picks)))
     text = call.format(
         int=draw(values(columns, "int")) if "{int}" in call else "",
         string=draw(values(columns, "string")) if "{string}" in call else "",
         any=draw(values(columns, draw(_types_of(columns)))) if "{any}" in call else "",
         condition=draw(conditions(columns, 0)) if "{condition}" in call else "",
+        deviation=draw(_deviations(columns)) if "{deviation}" in call else "",
+        key=key,
     )
     if not call.startswith("(") and draw(st.integers(0, 5)) == 5:
         text = f"{text} FILTER (WHERE {draw(conditions(columns, 0))})"
     return Named(text, type)
+
+
+@st.composite
+def _deviations(draw: st.DrawFn, columns: Sequence[Named]) -> str:
+    """A variance or standard deviation of integers or decimals, at times of some rows only."""
+    value = draw(values(columns, "int"))
+    if draw(st.booleans()):
+        value = f"CAST({value} AS decimal({draw(st.sampled_from(('9,2', '13,0', '20,2')))}))"
+    call = f"{draw(st.sampled_from(_DEVIATIONS))}({value})"
+    if draw(st.integers(0, 5)) == 5:
+        call = f"{call} FILTER (WHERE {draw(conditions(columns, 0))})"
+    return call
 
 
 def _types_of(columns: Sequence[Named]) -> st.SearchStrategy[str]:
@@ -55,16 +79,19 @@ def grouped_selects(
 ) -> Select:
     """A SELECT with GROUP BY or with aggregates of all rows, and at times with HAVING.
 
-    With `average` an avg is the last column and may be in HAVING. It is the only float there
-    is, so it stands where nothing is above it.
+    With `average` an avg, which may be in HAVING, or a deviation is the last column. It is the
+    only float there is, so it stands where nothing is above it.
     """
-    from_ = draw(froms(setting))
+    from_ = draw(keyed_tables(setting) if draw(st.integers(0, 3)) == 0 else froms(setting))
     where = draw(wheres(from_))
     kind = draw(st.sampled_from(("groups", "groups", "groups", "groups", "global", "sets")))
     groups = [] if kind == "global" else draw(_groups(from_, plain=kind == "sets"))
     sets = draw(_grouping_sets(groups)) if kind == "sets" and groups else ""
     wanted = types or draw(st.sampled_from((["int"], ["int"], ["int", "int"], ["int", "string"])))
-    calls = [draw(aggregates(from_.columns, type)) for type in wanted]
+    fixed = () if sets else [g.text for g in groups]
+    rest = [column for column in from_.key if column not in fixed]
+    key = rest[0] if len(rest) == 1 else ""
+    calls = [draw(aggregates(from_.columns, type, key)) for type in wanted]
     known = [*groups, *calls, *(draw(_set_numbers(groups)) if sets else ())]
 
     items = draw(_items(groups, calls, known, types))
@@ -73,7 +100,9 @@ def grouped_selects(
     testable = known + [Named(name, type) for name, type in aliases.values()]
     if average:
         mean = Named(f"avg({draw(values(from_.columns, 'int'))})", "int")
-        texts, testable = f"{texts}, {mean.text} AS mean", [*testable, mean]
+        is_mean = draw(st.booleans())
+        last = mean.text if is_mean else draw(_deviations(from_.columns))
+        texts, testable = f"{texts}, {last} AS mean", [*testable, *([mean] if is_mean else ())]
         columns = (*columns, ("mean", "double"))
 
     by = sets or (draw(_group_by(groups, items, aliases)) if groups else "")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 
 from hypothesis import strategies as st
 
@@ -14,13 +15,18 @@ from everview.catalog.constraints import Constraint, PrimaryKey
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 
-Row = tuple[int | str | None, ...]
+Value = int | str | float | Decimal | None
+Row = tuple[Value, ...]
 Bag = Counter[Row]
 Data = Mapping[str, Sequence[Row]]
 """For each table's own name its rows, in any order, duplicates included."""
 
 COLUMN_TYPES = {"k": "int", "a": "int", "b": "int", "s": "string", "u": "string"}
-VALUES: dict[str, tuple[int | str, ...]] = {"int": (1, 0, -1, 2), "string": ("x", "y", "xy")}
+VALUES: dict[str, tuple[int | str | Decimal, ...]] = {
+    "int": (1, 0, -1, 2),
+    "string": ("x", "y", "xy"),
+    "decimal(12,2)": (Decimal("0.25"), Decimal("-1.50"), Decimal("9999999999.99")),
+}
 MOST_ROWS = 6
 _FEWEST_ROWS = st.sampled_from((4, 3, 2, 0))
 

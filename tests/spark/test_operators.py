@@ -130,6 +130,75 @@ def test_sums_are_those_of_spark_to_the_last_digit(lake: Lake) -> None:
     lake.check("v")
 
 
+def test_sums_keep_the_last_of_eight_digits_behind_the_point(lake: Lake) -> None:
+    """A number of 38 digits added to one of 22 would lose it."""
+    lake.table("t", "g INT, d8 DECIMAL(12,8)", "(1, 0.00000001), (1, 1.00000002)")
+    lake.create("v", "SELECT g, sum(d8) AS s, avg(d8) AS a FROM t GROUP BY g")
+    lake.sql("INSERT INTO t VALUES (1, 0.00000003), (2, 0.00000005)")
+    lake.check("v")
+    lake.sql("DELETE FROM t WHERE d8 = 0.00000001")
+    lake.check("v")
+
+
+def test_deviations_follow_from_sums_of_squares(lake: Lake) -> None:
+    """Of a sample of one value there is none, and of no values neither, as in Spark."""
+    lake.table(
+        "t",
+        "g INT, x INT, d DECIMAL(13,4), w BIGINT",
+        "(1, 1, 1.5, 1), (1, 3, 99999.9999, 3), (2, 2147483647, 0.0001, 7), (3, NULL, NULL, NULL)",
+    )
+    calls = ", ".join(
+        f"{f}({c}) AS {f}_{c}"
+        for f in ("var_pop", "var_samp", "variance", "stddev", "std", "stddev_pop", "stddev_samp")
+        for c in ("x", "d", "w")
+    )
+    lake.create("v", f"SELECT g, {calls}, var_pop(x) FILTER (WHERE d > 1) AS f FROM t GROUP BY g")
+    plan = lake.ev.view("v").definition.plan
+    assert plan is not None
+    assert {name[-2:] for name in _recomputed(plan)} == {"_w"}
+    asked = lake.ev.spark.sql(lake.ev.view("v").definition.text).schema
+    assert [f.dataType for f in lake.ev.spark.table("v").schema] == [f.dataType for f in asked]
+    for statement in (
+        "INSERT INTO t VALUES (1, 8, 0.25, 8), (2, -2147483648, 2.5, NULL), (3, 5, 5, 5)",
+        "DELETE FROM t WHERE d = 99999.9999",
+        "UPDATE t SET x = NULL, d = NULL WHERE g = 3",
+        "DELETE FROM t WHERE g = 2",
+    ):
+        lake.sql(statement)
+        assert lake.ev.view("v").refresh().action is Action.INCREMENTAL
+        assert lake.ev.view("v").verify().is_equal, statement
+
+
+def test_rows_are_picked_by_a_key(lake: Lake) -> None:
+    """A row without what is compared is never picked, one without the value is."""
+    lake.table(
+        "t",
+        "k INT NOT NULL PRIMARY KEY RELY, g INT, y DATE, x STRING, m DOUBLE",
+        "(1, 1, DATE'2024-01-01', 'a', 0.5), (2, 1, NULL, 'b', NULL), (3, 2, NULL, NULL, 1)",
+    )
+    query = (
+        "SELECT g, max_by(x, k) AS last, min_by(x, k) FILTER (WHERE y IS NOT NULL) AS first,"
+        " max_by(m, k) AS m, max_by(1, y) AS one, every(y IS NULL) AS e FROM t GROUP BY g"
+    )
+    lake.create("merged", query, "REFRESH POLICY INCREMENTAL")
+    by_both = "SELECT g, max_by(x, struct(y, k)) AS v, max_by(x, k) AS w FROM t GROUP BY g"
+    lake.create("anew", by_both, "REFRESH POLICY INCREMENTAL")
+    below = f"SELECT last, count(*) AS n FROM ({query}) d GROUP BY last"
+    lake.create("below", below, "REFRESH POLICY INCREMENTAL")
+    for statement in (
+        "INSERT INTO t VALUES (4, 1, DATE'2024-02-01', NULL, 2), (5, 3, NULL, 'c', NULL)",
+        "UPDATE t SET x = 'd' WHERE k = 4",
+        "UPDATE t SET y = DATE'2023-01-01', x = coalesce(x, 'e') || 'f' WHERE k IN (3, 2)",
+        "DELETE FROM t WHERE k IN (4, 5)",
+        "DELETE FROM t WHERE k = 1",
+    ):
+        lake.sql(statement)
+        for name in ("merged", "anew", "below"):
+            lake.check(name)
+    with pytest.raises(SqlError, match="nothing proves that there are no such rows"):
+        lake.create("w", "SELECT max_by(x, y) AS v FROM t", "REFRESH POLICY INCREMENTAL")
+
+
 def test_floats_are_never_added_and_subtracted(lake: Lake) -> None:
     lake.table("t", "g INT, x DOUBLE", "(1, 0.1), (1, 0.2), (2, 1)")
     lake.create("v", "SELECT g, sum(x) AS s, avg(x) AS a, count(*) AS n FROM t GROUP BY g")

@@ -8,8 +8,9 @@ import pytest
 from everview.algebra.columns import Column
 from everview.algebra.relations import Aggregate, Output, Scan
 from everview.algebra.scalars import AggregateCall, ColumnRef, Scalar, Verbatim
-from everview.maintenance.accumulators import ROWS, Accumulators, accumulators
+from everview.maintenance.accumulators import ROWS, Accumulators, Sum, accumulators
 from everview.sql.emit import DUCKDB, emit_scalar
+from tests.unit.spark_decimals import DigitsLostError, type_of
 
 T = Scan("t", "t", ("g", "x", "y"))
 G, X, Y = (ColumnRef(c) for c in T.columns)
@@ -163,7 +164,7 @@ def test_only_a_sum_kept_in_a_wider_type_has_limits(type_: str) -> None:
         call("sum", X, distinct=True),
         call("count", X, distinct=True),
         call("count_if", Y, distinct=True),
-        call("stddev", X),
+        call("skewness", X),
         call("collect_list", X),
         call("any_value", X),
         call("sum", Verbatim((X, " + 1"))),
@@ -275,3 +276,30 @@ def test_what_is_made_of_the_sums_is_the_measure(
         (at_once,) = database.execute(f"SELECT {made} FROM (SELECT {whole} FROM t) v").fetchall()
         (expected,) = database.execute(f"SELECT {sql} FROM t").fetchall()
     assert by_row == at_once == expected
+
+
+# in Spark's types
+
+
+def steps(kept_sum: Sum) -> tuple[str, str]:
+    """How a sum is computed over a change, and how that is added to what is stored."""
+    by_weight = f"CAST(sum(({emit_scalar(kept_sum.term)}) * CAST(w AS INT)) AS {kept_sum.type})"
+    return by_weight, "coalesce(stored, 0) + added"
+
+
+@pytest.mark.parametrize(
+    "type_",
+    ["int", "bigint", "decimal(7,7)", "decimal(12,8)", "decimal(17,17)", "decimal(38,6)"],
+)
+@pytest.mark.parametrize("function", ["sum", "avg"])
+def test_spark_cuts_no_digits_off_where_a_change_is_added(function: str, type_: str) -> None:
+    """Without the cast 38 digits, 8 of them behind the point, would be added: 7 are left then."""
+    _, total, _ = kept(call(function, X), x=type_).sums
+    of_change, added = steps(total)
+    assert type_of(of_change, {"x": type_, "w": "BIGINT"}) == type_of("y", {"y": total.type})
+    type_of(added, {"stored": total.type, "added": total.type})
+
+
+def test_where_digits_were_cut_off_this_is_noticed() -> None:
+    with pytest.raises(DigitsLostError, match="7 of 8 digits"):
+        type_of("a + b", {"a": "DECIMAL(22,8)", "b": "DECIMAL(38,8)"})

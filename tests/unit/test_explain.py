@@ -53,6 +53,12 @@ VIEWS = {
         " JOIN t ON o = t.k JOIN u ON t.k = u.k GROUP BY t.a"
     ),
     "aggregate_without_groups": "SELECT count(*) AS n, min(a) AS low FROM bag",
+    "deviations": (
+        "SELECT a, stddev(b) AS s, var_pop(b) + avg(b) AS v, var_pop(DISTINCT b) AS d,"
+        " std(CAST(b AS bigint)) AS w, variance(CAST(b AS double)) AS f FROM t GROUP BY a"
+    ),
+    "picked_rows": "SELECT o, max_by(qty, n) AS last, min(n) AS first FROM line GROUP BY o",
+    "row_that_may_be_one_of_several": "SELECT a, max_by(k, b) AS top FROM t GROUP BY a",
     "distinct": "SELECT DISTINCT a, b + 1 AS c FROM t",
     "left_join": "SELECT t.k, a, y FROM t LEFT JOIN u ON t.k = u.k",
     "full_join": "SELECT t.a, c FROM t FULL JOIN bag ON t.a = bag.a AND b > 1",

@@ -57,6 +57,37 @@ def test_of_the_change_the_extremes_of_what_came_and_went_are_taken() -> None:
     assert [o.column.name for o in over.went] == ["__ev_went_m"]
 
 
+@pytest.mark.parametrize("function", ["bool_and", "every", "bool_or", "some", "any"])
+def test_extremes_of_conditions_are_counts(function: str) -> None:
+    assert upkeep(f"select g, {function}(x > 1) as m from t group by g") == {"m": Upkeep.ADDED}
+
+
+# with the row that has it
+
+
+@pytest.mark.parametrize("function", ["max_by", "min_by"])
+def test_what_a_row_is_picked_by_is_stored_beside_its_value(function: str) -> None:
+    text = f"select g, {function}(note, x) as v from t group by g"
+    assert upkeep(text) == {"v": Upkeep.MERGED}
+    assert groups(text).names == ("g", "__ev_rows", "__ev_value_v", "__ev_value_by_v")
+    assert [str(e.call) for e in groups(text).extremes[1:]] == [f"{function[:3]}(view_groups#1.x)"]
+
+
+def test_unless_it_is_a_measure_itself() -> None:
+    text = "select g, max_by(note, x) as v, max(x) as m, max_by(g, x) as w from t group by g"
+    assert groups(text).names[2:] == ("__ev_value_v", "__ev_value_m", "__ev_value_w")
+    text = "select g, max_by(note, x) as v, min(x) as by_v from t group by g"
+    assert groups(text).names[2:] == ("__ev_value_v", "__ev_value_by_v", "__ev_value_by_v_2")
+    text = "select g, max_by(note, x) filter (where g > 1) as v, max(x) as m from t group by g"
+    assert groups(text).names[-1] == "__ev_value_by_v"
+
+
+def test_values_without_an_order_pick_rows_anew() -> None:
+    text = "select g, max_by(note, x) as v from t group by g"
+    assert upkeep(text, x="struct<a:int>") == {"v": Upkeep.RECOMPUTED}
+    assert groups(text, x="struct<a:int>").names == ("g", "__ev_rows", "__ev_value_v")
+
+
 READS_NOTHING, READS_T = {STATE}, {STATE, full("t")}
 
 

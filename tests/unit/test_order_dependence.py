@@ -36,7 +36,7 @@ def of_window(text: str, made: str, read: str = "double") -> bool:
         ("corr", "int", "double"),
         ("collect_list", "int", "array<int>"),
         ("collect_set", "string", "array<string>"),
-        ("max_by", "int", "struct<a:double>"),
+        ("mode", "int", "struct<a:double>"),
     ],
 )
 def test_what_is_rounded_or_listed_in_order_depends_on_it(
@@ -53,6 +53,7 @@ def test_what_is_rounded_or_listed_in_order_depends_on_it(
         ("sum", "decimal(10,2)", "decimal(20,2)"),
         ("min", "double", "double"),
         ("max", "struct<a:float>", "struct<a:float>"),
+        ("max_by", "int", "double"),
         # a sum of exact numbers, divided once
         ("avg", "int", "double"),
         ("avg", "decimal(10,2)", "decimal(14,6)"),

@@ -7,7 +7,7 @@ Starting from a set, columns become bound
 2. by a condition `a = b`, if the other side is bound and both have one type;
 3. by a key: if all columns of a key of a table reference are bound, so are all its columns;
 4. by computation: an output of a projection, if everything it is computed from is bound, and
-   the other way round if it is a plain column.
+   the other way round if it is a plain column, or a struct of plain columns.
 
 A set of columns is a key of the view if it binds a key of every table reference: then no two
 rows of the view agree on it, and duplicates cannot arise.
@@ -16,7 +16,7 @@ rows of the view agree on it, and duplicates cannot arise.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from everview.algebra.columns import Column
@@ -35,6 +35,7 @@ from everview.algebra.scalars import (
     Compare,
     Literal,
     Scalar,
+    Verbatim,
     columns_of,
     conjuncts,
     equated_columns,
@@ -45,6 +46,7 @@ from everview.catalog.constraints import PrimaryKey, Unique
 from everview.catalog.tables import Table
 
 _QUOTED = r"'[^']*'"
+_STRUCT = re.compile(r"struct\s*\(\s*", re.IGNORECASE)
 _EXACT_LITERALS = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), rf"-?\d+|{_QUOTED}"),
     "date": rf"(date\s*)?{_QUOTED}",
@@ -86,6 +88,7 @@ class BoundColumns:
         self._conditions: list[Scalar] = []
         self._outputs: list[tuple[Column, Scalar]] = []
         self.has_union = False
+        self._has_branches = False
         self._gather(relation)
 
     def _gather(self, node: Relation) -> None:
@@ -96,7 +99,9 @@ class BoundColumns:
                 self._conditions += conjuncts(on)
             case Project(_, outputs):
                 self._outputs += [(o.column, o.scalar) for o in outputs]
-            case Union() | Repeat() | Values():
+            case Union():  # what holds in one branch need not hold in another
+                self.has_union = self._has_branches = True
+            case Repeat() | Values():
                 self.has_union = True
         for below in inputs_of(node):
             self._gather(below)
@@ -105,14 +110,19 @@ class BoundColumns:
         """Every column bound by the given ones."""
         return self._derive(given)[0]
 
-    def _derive(self, given: Iterable[Column]) -> tuple[frozenset[Column], _RelyOn]:
-        """Every column bound by the given ones, and the first key found of each reference."""
+    def _derive(
+        self, given: Iterable[Column], keyless: Container[str] = ()
+    ) -> tuple[frozenset[Column], _RelyOn]:
+        """Every column bound by the given ones, and the first key found of each reference.
+
+        The keys of the references in `keyless` are not used.
+        """
         bound, rely_on = set(given) | self._constants(), _RelyOn()
         size = -1
         while size != len(bound):
             size = len(bound)
             self._by_equality(bound)
-            self._by_key(bound, rely_on)
+            self._by_key(bound, rely_on, keyless)
             self._by_computation(bound)
         return frozenset(bound), rely_on
 
@@ -134,9 +144,9 @@ class BoundColumns:
             if pair and have_one_type(self._types, *pair):
                 bound.update(pair if bound.intersection(pair) else ())
 
-    def _by_key(self, bound: set[Column], rely_on: _RelyOn) -> None:
+    def _by_key(self, bound: set[Column], rely_on: _RelyOn, keyless: Container[str]) -> None:
         for scan in self._scans:
-            for key in self._keys[scan.ref]:
+            for key in () if scan.ref in keyless else self._keys[scan.ref]:
                 if key.columns <= bound and scan.ref not in rely_on:
                     rely_on[scan.ref] = key
                     bound.update(scan.columns)
@@ -145,8 +155,26 @@ class BoundColumns:
         for column, scalar in self._outputs:
             if columns_of(scalar) <= bound:
                 bound.add(column)
-            if column in bound and isinstance(scalar, ColumnRef):
-                bound.add(scalar.column)
+            if column in bound:
+                bound.update(_told_by(scalar))
+
+    def binding_keys(self, column: Column, given: Iterable[Column]) -> tuple[str, ...] | None:
+        """The declared keys by which the given columns bind another; None if they do not.
+
+        None of the keys can be left out; if they are none, no key is needed.
+        """
+        given = set(given)
+        if column in given:
+            return ()
+        bound, rely_on = self._derive(given)
+        if self._has_branches or column not in bound:
+            return None
+        keyless: set[str] = set()
+        for ref in reversed(list(rely_on)):
+            if column in self._derive(given, keyless | {ref})[0]:
+                keyless.add(ref)
+        needed = (key for ref, key in rely_on.items() if ref not in keyless)
+        return tuple(dict.fromkeys(reason for key in needed for reason in key.declared))
 
     def is_key(self, given: Iterable[Column]) -> bool:
         """Whether no two rows of the relation can agree on the given columns."""
@@ -186,6 +214,19 @@ class BoundColumns:
     def _in_table_order(self, scan: Scan, columns: frozenset[Column]) -> list[Column]:
         names = [f.name for f in self._tables[scan.table].fields]
         return sorted(columns, key=lambda c: names.index(c.name))
+
+
+def _told_by(scalar: Scalar) -> tuple[Column, ...]:
+    """The columns whose values can be told from that of a scalar: one, or those of a struct."""
+    match scalar:
+        case ColumnRef(column):
+            return (column,)
+        case Verbatim((str(opening), *inner, str(closing))) if _STRUCT.fullmatch(opening):
+            columns = tuple(part.column for part in inner if isinstance(part, ColumnRef))
+            others = [p for p in inner if not isinstance(p, ColumnRef)]
+            is_list = all(isinstance(p, str) and p.strip() == "," for p in others)
+            return columns if is_list and closing.strip() == ")" else ()
+    return ()
 
 
 def declared_key(table: Table, key: PrimaryKey | Unique) -> str:

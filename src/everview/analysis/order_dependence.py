@@ -17,7 +17,7 @@ from everview.errors import Code, Problem
 
 _FLOAT = re.compile(r"\b(float|double)\b")
 _ANY_ORDER = {
-    *("count", "min", "max", "count_if", "bool_and", "bool_or"),
+    *("count", "min", "max", "count_if", "bool_and", "bool_or", "max_by", "min_by"),
     *("rank", "dense_rank", "percent_rank", "cume_dist", "row_number", "ntile", "lag", "lead"),
 }
 _EXACT_IN_ANY_ORDER = {"sum", "avg"}

@@ -3,8 +3,9 @@
 Of every group the number n of its rows is kept, and of every aggregated expression x the number
 m of its values that are not NULL and, where it is needed, their sum s. Each is a sum over rows, so
 it changes by the same sum over the change. SUM is s, or NULL if m = 0; AVG is s / m; a group is
-gone when n = 0. (Larson and Zhou 2007, section 5, keep a count for each table instead of m. That
-does not tell a sum over no values from one over zeros.)
+gone when n = 0. For variances the sum of squares is kept besides (`moments.py`). (Larson and Zhou
+2007, section 5, keep a count for each table instead of m. That does not tell a sum over no values
+from one over zeros.)
 
 Only exact numbers are added up and subtracted again: floats never come back to what they were.
 Sums are kept in types that overflow no earlier than those of Spark.
@@ -30,6 +31,7 @@ from everview.algebra.scalars import (
     is_present,
 )
 from everview.analysis.column_types import Types, decimal_digits
+from everview.maintenance.moments import FUNCTIONS, moments, why_no_moments
 
 ROWS = "__ev_rows"
 """The number of rows of a group."""
@@ -46,6 +48,12 @@ class Sum:
     """What each row adds to it."""
     total: Scalar
     """The same over all rows of a group, computed as Spark computes it, errors included."""
+    type: str = ""
+    """The type in which it is kept; none for how often something is the case.
+
+    The sum over a change has more digits, and Spark cuts off the last one if it adds a number of
+    38 digits to another.
+    """
     limits: tuple[Literal, Literal] | None = None
     """The least and greatest value that Spark's type for it has, where the one kept has more."""
 
@@ -91,6 +99,7 @@ class _Kept:
         name: str,
         term: Scalar,
         total: Scalar | None = None,
+        type_: str = "",
         limits: tuple[Literal, Literal] | None = None,
     ) -> ColumnRef:
         """The column that keeps a sum, which is kept once."""
@@ -100,7 +109,7 @@ class _Kept:
                 return ColumnRef(known.column)
         number = len(self.sums)
         column = Column(self.ref, name if not number else f"{name}_{number}")
-        self.sums.append(Sum(column, term, total, limits))
+        self.sums.append(Sum(column, term, total, type_, limits))
         return ColumnRef(column)
 
     def measure(self, call: AggregateCall, types: Types) -> Scalar | None:
@@ -126,6 +135,8 @@ class _Kept:
                 return self._sum(call, x, type_)
             case "avg":
                 return self._average(call, x, type_)
+            case function if function in FUNCTIONS:
+                return self._from_moments(call, x, type_)
         return None
 
     def _how_often(self, call: AggregateCall, conditions: list[Scalar]) -> Scalar:
@@ -148,7 +159,7 @@ class _Kept:
         """The sum, which over all rows is computed in Spark's type for it."""
         native = AggregateCall("sum", (x,), where=call.where)
         whole = Verbatim(("CAST(coalesce(", native, f", 0) AS {kept})"))
-        return self._keep("__ev_sum", _term(call, x, kept), whole, _limits(type_))
+        return self._keep("__ev_sum", _term(call, x, kept), whole, kept, _limits(type_))
 
     def _average(self, call: AggregateCall, x: ColumnRef, type_: str) -> Scalar | None:
         """As Spark computes it: s / m in doubles, or in the decimal type of an average."""
@@ -156,7 +167,7 @@ class _Kept:
         if kept is None or result is None:
             return None
         if type_ == "bigint":  # of which Spark adds doubles, that do not overflow
-            total = self._keep("__ev_sum", _term(call, x, kept))
+            total = self._keep("__ev_sum", _term(call, x, kept), type_=kept)
         else:
             total = self._native_sum(call, x, type_, kept)
         some = self._how_often(call, [is_present(x)])
@@ -169,11 +180,35 @@ class _Kept:
             value = Verbatim(("CAST(", total, " AS DOUBLE) / CAST(", some, " AS DOUBLE)"))
         return _unless_none(some, value)
 
+    def _from_moments(self, call: AggregateCall, x: ColumnRef, type_: str) -> Scalar | None:
+        made, kept = moments(type_), _kept_type(type_)
+        if made is None or kept is None:
+            return None
+        total = self._native_sum(call, x, type_, kept)
+        square = _of_counted(call, x, made.square(x), f"CAST(0 AS {made.of_square})")
+        squares = self._keep("__ev_squares", square, type_=made.of_squares)
+        some = self._how_often(call, [is_present(x)])
+        return made.value(call.function, some, total, squares)
+
+
+def why_anew(measure: Scalar, types: Types) -> str:
+    """Why a measure is not computed from sums."""
+    match measure:
+        case AggregateCall(function, (ColumnRef(x),), False) if function in FUNCTIONS:
+            type_ = types.get(x, "")
+            if moments(type_) is None:
+                return why_no_moments(type_)
+    return "it is not a sum of exact numbers over rows"
+
 
 def _term(call: AggregateCall, x: ColumnRef, kept: str) -> Scalar:
+    return _of_counted(call, x, Verbatim(("CAST(", x, f" AS {kept})")), "0")
+
+
+def _of_counted(call: AggregateCall, x: ColumnRef, value: Scalar, none: str) -> Scalar:
+    """A value for the rows that a call counts, and nothing for the others."""
     counted = conjunction(is_present(x), call.where)
-    value = Verbatim(("CAST(", x, f" AS {kept})"))
-    return Verbatim(("CASE WHEN ", counted, " THEN ", value, " ELSE 0 END"))
+    return Verbatim(("CASE WHEN ", counted, " THEN ", value, f" ELSE {none} END"))
 
 
 def _unless_none(some: Scalar, value: Scalar) -> Scalar:

@@ -25,11 +25,11 @@ from everview.algebra.relations import (
     Repeat,
     Scan,
 )
-from everview.algebra.scalars import ColumnRef, Scalar, columns_of, substitute
+from everview.algebra.scalars import ColumnRef, Scalar, Verbatim, columns_of, substitute
 from everview.algebra.trees import inputs_of, same_columns, scans, with_inputs
 from everview.analysis.column_types import Types
 from everview.analysis.strata import Layers
-from everview.maintenance.accumulators import Accumulators, accumulators
+from everview.maintenance.accumulators import Accumulators, accumulators, why_anew
 from everview.maintenance.choices import DEFAULT, Choices, Optimisation
 from everview.maintenance.extremes import Extreme, find_extremes
 
@@ -65,7 +65,7 @@ class Groups:
     values: tuple[str, ...]
     """The stored columns of the measures that are no functions of sums."""
     extremes: tuple[Extreme, ...]
-    """The measures that are no functions of sums, if all of them are MIN and MAX; else none."""
+    """The measures that are no functions of sums, if all of them are extremes; else none."""
     types: Types = field(compare=False, repr=False)
     """The types of what the aggregate reads and, where they follow, of what is stored."""
 
@@ -76,6 +76,11 @@ class Groups:
         if any(sums.issuperset(columns_of(m.scalar)) for m in made):
             return Upkeep.ADDED
         return Upkeep.MERGED if self.extremes else Upkeep.RECOMPUTED
+
+    def why_anew(self, measure: Output) -> str:
+        """Why a measure of the aggregate is computed anew."""
+        (own,) = (m for m in self.kept.others if m.column == measure.column)
+        return why_anew(own.scalar, self.types)
 
     @property
     def sums(self) -> tuple[str, ...]:
@@ -124,10 +129,11 @@ class Groups:
         """Keys, and the sums and extremes over a change of the aggregate's input."""
         sums = tuple(Output(s.column, s.term) for s in self.kept.sums)
         came = tuple(e.came for e in self.extremes)
-        went = tuple(e.went for e in self.extremes)
+        went = tuple(e.went for e in self.extremes if e.deciding is e)
         total = Accumulate(change, self.aggregate.groups, sums, came, went)
         over = tuple(o.column.name for o in (*came, *went))
-        return _named(total, (*self.keys, *self.sums, *over))
+        types = {s.column: s.type for s in self.kept.sums if s.type}
+        return _named(total, (*self.keys, *self.sums, *over), types)
 
     def anew(self, input: Relation) -> Project:
         """Keys and values over rows of the aggregate's input."""
@@ -154,6 +160,11 @@ class Groups:
         return zip(self.kept.others, self.values, strict=True)
 
 
+def value_name(measure: Output) -> str:
+    """The stored column of a measure that is no function of sums."""
+    return f"__ev_value_{measure.column.name}"
+
+
 def find_groups(
     layers: Layers, types: Types, value_types: Sequence[str] = (), choices: Choices = DEFAULT
 ) -> Groups | None:
@@ -172,8 +183,10 @@ def find_groups(
             kept = accumulators(a, types, all_anew=not choices.uses(Optimisation.SUMS))
             merges = choices.uses(Optimisation.EXTREMES)
             extremes = find_extremes(kept.others, types) if merges else ()
+            if extremes:
+                kept = replace(kept, others=tuple(e.measure for e in extremes))
             types |= _state_types(a, keys, types)
-            values = tuple(f"__ev_value_{m.column.name}" for m in kept.others)
+            values = tuple(map(value_name, kept.others))
             return Groups(last.name, a, original, kept, keys, layers.top, values, extremes, types)
     return None
 
@@ -202,9 +215,15 @@ def _key_names(a: Aggregate, top: Relation, scan: Scan) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _named(relation: Relation, names: tuple[str, ...]) -> Project:
-    pairs = zip(names, relation.columns, strict=True)
-    return Project(relation, tuple(Output(Column(STATE, n), ColumnRef(c)) for n, c in pairs))
+def _named(relation: Relation, names: tuple[str, ...], types: Types | None = None) -> Project:
+    """The columns under other names, some of them cast to a type."""
+    outputs = []
+    for name, column in zip(names, relation.columns, strict=True):
+        value: Scalar = ColumnRef(column)
+        if types and column in types:
+            value = Verbatim(("CAST(", value, f" AS {types[column]})"))
+        outputs.append(Output(Column(STATE, name), value))
+    return Project(relation, tuple(outputs))
 
 
 def _with_scan(relation: Relation, name: str, state: Scan, made: Mapping[str, Scalar]) -> Relation:

@@ -1,4 +1,4 @@
-"""MIN and MAX of stored groups merged with a change: the bags that lead to their new rows.
+"""Extremes of stored groups merged with a change: the bags that lead to their new rows.
 
 What the extremes of a group are now, `extremes.py` says. Only the groups that lost one are read, by
 their keys; if there are none, no base table is.
@@ -34,7 +34,7 @@ from everview.maintenance.folding import (
     of,
     total,
 )
-from everview.maintenance.groups import PLUS, Groups
+from everview.maintenance.groups import PLUS, Groups, value_name
 from everview.maintenance.lets import Let, at_keys, keys_of, renamed
 
 
@@ -73,9 +73,9 @@ def _lost(groups: Groups, met: Let) -> Project:
     (ref,) = {c.ref for c in met.scan.columns}
     rows = total(of(ref, _old_name(ROWS)), of(ref, ROWS))
     gone: list[Scalar] = []
-    for extreme, name in zip(groups.extremes, groups.values, strict=True):
+    for extreme in dict.fromkeys(e.deciding for e in groups.extremes):
         came, went = of(ref, extreme.came.column.name), of(ref, extreme.went.column.name)
-        old = of(ref, _old_name(name))
+        old = of(ref, _old_name(value_name(extreme.measure)))
         is_bettered = extreme.is_bettered(came, old)
         gone.append(conjunction(Compare("=", went, old), negated(is_bettered)))
     found = Filter(met.scan, conjunction(Compare(">", rows, ZERO), disjunction(*gone)))
@@ -97,8 +97,10 @@ def _values(groups: Groups, old: Callable[[str], Scalar]) -> dict[str, Scalar]:
     """The extremes of a group as they are now."""
     values: dict[str, Scalar] = {}
     for extreme, n in zip(groups.extremes, groups.values, strict=True):
-        came, went = of(PLUS, extreme.came.column.name), of(PLUS, extreme.went.column.name)
-        is_bettered = extreme.is_bettered(came, old(n))
-        went_away = Compare("=", went, old(n))
+        by = extreme.deciding
+        old_by = old(value_name(by.measure))
+        is_bettered = by.is_bettered(of(PLUS, by.came.column.name), old_by)
+        went_away = Compare("=", of(PLUS, by.went.column.name), old_by)
+        came = of(PLUS, extreme.came.column.name)
         values[n] = case((is_bettered, came), (went_away, of(NOW, n)), otherwise=old(n))
     return values

@@ -12,6 +12,7 @@ from everview.algebra.scalars import ColumnRef, Scalar
 from everview.algebra.trees import scans
 from everview.analysis.column_types import Types, column_types
 from everview.analysis.foreign_keys import fk_graph
+from everview.analysis.picked_rows import picking_keys
 from everview.analysis.relevance.positions import Relevance, relevance, restricted
 from everview.analysis.relevance.terms import Typed
 from everview.analysis.strata import Layers, layers
@@ -50,7 +51,8 @@ class Plan:
     foreign_keys: ForeignKeys
     """The joins along declared foreign keys, and what is made of them."""
     relies_on: tuple[str, ...]
-    """The declared keys from which something follows: what identifies a row, or an order."""
+    """The declared keys from which something follows: what identifies a row, that there are no
+    ties."""
     relevance: Relevance = field(compare=False, repr=False)
     """What a row of each table reference must satisfy to matter; nothing, if not looked for."""
     types: Types = field(compare=False, repr=False)
@@ -243,6 +245,7 @@ def make_plan(
     groups = find_groups(narrowed, types, value_types, choices)
     if groups:
         identity, types = by_group(groups), groups.types
-    relies_on = dict.fromkeys(identity.declared_keys + deciding_keys(cut, known))
+    deciding = deciding_keys(cut, known) + picking_keys(cut, known)
+    relies_on = dict.fromkeys(identity.declared_keys + deciding)
     keys = {n: tuple(frozenset(k.columns) for k in t.relied_keys) for n, t in tables.items()}
     return Plan(narrowed, groups, identity, along, tuple(relies_on), relevant, types, keys, choices)

@@ -19,6 +19,7 @@ from everview.algebra.scalars import Verbatim
 from everview.algebra.trees import transform
 from everview.analysis.determinism import undetermined_calls
 from everview.analysis.first_rows import undecided_limit
+from everview.analysis.picked_rows import undecided_picks
 from everview.analysis.strata import layers
 from everview.analysis.stratum_keys import described
 from everview.analysis.ties import undecided_ties
@@ -36,7 +37,7 @@ from everview.sql.reading import Reading
 from everview.sql.statements import RefreshPolicy, parse_constraint
 
 PROPERTY = "everview.definition"
-FORMAT = 2
+FORMAT = 3
 """Raised whenever what is stored of a view changes: a state of another layout is not read."""
 
 
@@ -158,7 +159,7 @@ def problems_in(reading: Reading, others: tuple[Problem, ...]) -> tuple[Problem,
     if reading.relation is not None:
         cut, tables = layers(reading.relation), {str(t.name): t for t in reading.tables}
         known = described(cut, tables)
-        ties = undecided_ties(cut, known)
+        ties = undecided_ties(cut, known) + undecided_picks(cut, known, reading.calls)
         if reading.first:
             by = tuple(cut.top.columns[place] for place, _ in reading.first.by)
             ties += undecided_limit(by, cut, known)

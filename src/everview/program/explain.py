@@ -8,16 +8,17 @@ from dataclasses import dataclass
 
 from everview.algebra.printing import formula, listing, short_name
 from everview.algebra.relations import Net, Output, Relation, Scan
-from everview.algebra.scalars import TRUE
+from everview.algebra.scalars import TRUE, AggregateCall
 from everview.algebra.trees import scans, summands
 from everview.analysis.missed_foreign_keys import Missed, missed_foreign_keys
 from everview.catalog.constraints import PrimaryKey, Unique
 from everview.catalog.tables import Table
 from everview.errors import Problem
 from everview.maintenance.derivation import VIEW, Derivation
-from everview.maintenance.groups import STATE, Upkeep
+from everview.maintenance.groups import STATE, Groups, Upkeep
 from everview.maintenance.identity import HIDDEN_PREFIX, Identity, IdentityKind
 from everview.maintenance.lets import Let
+from everview.maintenance.moments import FUNCTIONS as MOMENTS
 from everview.program import foreign_key_graph
 from everview.program.definition import Definition
 from everview.program.relevant_rows import relevance_facts, relevant_rows
@@ -30,6 +31,7 @@ from everview.program.steps import (
     ReadChanges,
     Step,
 )
+from everview.sql.aggregate_functions import PICKS
 
 ALIGNED = 44
 """Where the second column of the text begins."""
@@ -40,14 +42,6 @@ _MERGE = {
     IdentityKind.HIDDEN_KEY: "merge by key",
     IdentityKind.GROUP: "merge by group",
     IdentityKind.COUNT: "merge by row and count",
-}
-
-
-_UPKEEP = {
-    Upkeep.ADDED: "a change adds to what is stored, because it is a sum over rows",
-    Upkeep.MERGED: "sought anew only where it went, because what came can only better an extreme",
-    Upkeep.RECOMPUTED: "computed anew where rows change,"
-    " because it is not a sum of exact numbers over rows",
 }
 
 
@@ -176,7 +170,22 @@ def _stored(program: Program) -> Iterable[str]:
     by = f"identified by {', '.join(groups.keys)}" if groups.keys else "there is always one"
     yield _aligned("stored are the groups", f"{by}, because {program.apply.identity.because[0]}")
     for m in groups.original.measures:
-        yield _aligned(f"  {_measure(m)}", _UPKEEP[groups.upkeep(m)])
+        yield _aligned(f"  {_measure(m)}", _upkeep(m, groups))
+
+
+def _upkeep(measure: Output, groups: Groups) -> str:
+    """How a measure is brought up to date, and why so."""
+    function = measure.scalar.function if isinstance(measure.scalar, AggregateCall) else ""
+    match groups.upkeep(measure):
+        case Upkeep.ADDED:
+            of_squares = "it follows from sums over rows, of its values and of their squares"
+            because = of_squares if function in MOMENTS else "it is a sum over rows"
+            return f"a change adds to what is stored, because {because}"
+        case Upkeep.MERGED:
+            what = "its row is sought" if function in PICKS else "sought"
+            return f"{what} anew only where it went, because what came can only better an extreme"
+        case Upkeep.RECOMPUTED:
+            return f"computed anew where rows change, because {groups.why_anew(measure)}"
 
 
 def _measure(measure: Output) -> str:

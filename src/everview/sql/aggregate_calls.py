@@ -10,6 +10,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from everview.algebra.scalars import TRUE, AggregateCall, Literal, Scalar, Verbatim
 from everview.errors import Code, Span
 from everview.sql.aggregate_functions import (
+    PICKS,
     aggregates_in,
     canonical_name,
     function_name,
@@ -29,12 +30,13 @@ _CLAUSE_WORDS = {"ORDER BY", "IGNORE", "RESPECT"}
 
 def read_call(node: exp.Expr, scalars: ScalarReader, names: Names) -> Scalar:
     """The measure of a call; `names` are those of the rows that are grouped."""
-    refuse_undetermined(node, scalars.findings)
     call = without_clauses(node)
     forbid_inside(call, scalars.findings)
     where = node.args.get("expression") if isinstance(node, exp.Filter) else None
     is_plain = call is (node.this if where else node)
     written = _written(scalars.findings.tokens, exact_span(call)) if is_plain else None
+    if not (written and _picks_a_row(node, written)):
+        refuse_undetermined(node, scalars.findings)
     if written is None:
         whole = exact_span(node)
         return Verbatim(scalars.cut(whole, (node,), names) if whole else (node.sql("spark"),))
@@ -44,6 +46,11 @@ def read_call(node: exp.Expr, scalars: ScalarReader, names: Names) -> Scalar:
         arguments = ()
     condition = scalars.read(where.this, names) if where else TRUE
     return AggregateCall(name, arguments, written.distinct, condition)
+
+
+def _picks_a_row(node: exp.Expr, written: _Written) -> bool:
+    """Whether it is max_by(x, y): whether that is determined, keys decide."""
+    return function_name(node) in PICKS and len(written.arguments) == 2
 
 
 def refuse_undetermined(node: exp.Expr, findings: Findings) -> None:

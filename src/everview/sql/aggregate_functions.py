@@ -32,8 +32,9 @@ _SKETCHES = {
     *("tuple_intersection_agg_integer", "tuple_sketch_agg_double", "tuple_sketch_agg_integer"),
     *("tuple_union_agg_double", "tuple_union_agg_integer"),
 }
-_OF_AN_EXTREME = {"max_by", "min_by"}
-AGGREGATES = _DETERMINED | _SKETCHES | _OF_AN_EXTREME | OF_SOME_ROW | {"measure"}
+PICKS = {"max_by": "max", "min_by": "min"}
+"""The functions that pick a row, each with the one that gives what it is picked by."""
+AGGREGATES = _DETERMINED | _SKETCHES | {*PICKS} | OF_SOME_ROW | {"measure"}
 _ONE_NAME = {
     "mean": "avg",
     "std": "stddev",
@@ -87,9 +88,8 @@ def why_undetermined(node: exp.Expr) -> tuple[str, str] | None:
     name = function_name(node)
     if name in OF_SOME_ROW:
         return "takes the value of whichever row comes first or last", "use min or max"
-    if name in _OF_AN_EXTREME:
-        order = name.removesuffix("_by")
-        instead = f"use {order}(struct(y, x)).x instead of {name}(x, y)"
+    if name in PICKS:
+        instead = f"use {PICKS[name]}(struct(y, x)).x instead of {name}(x, y)"
         return "takes one of several rows if they are equal in what it compares", instead
     if name in _SKETCHES:
         return "depends on how its rows are split and ordered", "use an exact function"

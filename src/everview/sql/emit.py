@@ -7,8 +7,8 @@ columns. A signed relation has one more column, its weight.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import (
@@ -66,6 +66,8 @@ class Dialect:
     """The hint by which a SELECT brings some of what it joins to the rest."""
     copies: str
     """What follows a source in FROM to repeat each row as often as a number says."""
+    functions: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What aggregate functions are called, where not as in Spark."""
 
     def identifier(self, name: str) -> str:
         return f"{self.quote}{name.replace(self.quote, self.quote * 2)}{self.quote}"
@@ -89,6 +91,8 @@ DUCKDB = Dialect(
     anti_join="ANTI JOIN",
     broadcast="",
     copies=", unnest(range(CAST({} AS BIGINT))) AS __ev_copy",
+    # its max_by does not pick a row with NULL
+    functions={"max_by": "arg_max_null", "min_by": "arg_min_null"},
 )
 
 Source = Callable[[Scan], str]
@@ -133,7 +137,9 @@ def emit_scalar(scalar: Scalar, dialect: Dialect = SPARK) -> str:
         case Verbatim(parts):
             return "".join(p if isinstance(p, str) else _operand(p, dialect) for p in parts)
         case AggregateCall():
-            return aggregate_text(scalar, lambda part: emit_scalar(part, dialect))
+            name = dialect.functions.get(scalar.function, scalar.function)
+            call = replace(scalar, function=name)
+            return aggregate_text(call, lambda part: emit_scalar(part, dialect))
 
 
 def _operand(scalar: Scalar, dialect: Dialect) -> str:
