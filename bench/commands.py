@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bench import report
 from bench.changes import CUSTOMER, DATED, LINEITEM, ORDERS, SOLD, Batch, Change
+from bench.expert import ExpertOf, Merging
 from bench.foreign_keys.command import FOREIGN_KEYS, ForeignKeysCommand
 from bench.join_views import JOINS
 from bench.query_views import QUERY_VIEWS
@@ -31,7 +32,7 @@ class Command:
     changes: Sequence[Change]
     shares: Sequence[float]
     policy: str
-    with_expert: bool
+    expert: ExpertOf | None
     render: Callable[[Samples, float, int, str], str]
 
     def generate(self, scale: float, cache: Path) -> dict[str, Path]:
@@ -43,7 +44,7 @@ class Command:
         print(f"loading {files[TPCH.name].name}", flush=True)
         load(ev, files[TPCH.name], self.tables)
         shares = [self.shares[0], *(share for share in self.shares for _ in range(rounds))]
-        contest = Contest(ev, self.views, self.policy, self.with_expert)
+        contest = Contest(ev, self.views, self.policy, self.expert)
         return contest.run([Batch(share, self.changes) for share in shares])
 
     def report(self, samples: Samples, scale: float, rounds: int) -> str:
@@ -75,7 +76,7 @@ COMMANDS: dict[str, Command | ForeignKeysCommand] = {
         (LINEITEM, ORDERS, CUSTOMER),
         (0.001,),
         "INCREMENTAL",
-        with_expert=True,
+        expert=Merging,
         render=report.contest,
     ),
     "queries": Command(
@@ -84,7 +85,7 @@ COMMANDS: dict[str, Command | ForeignKeysCommand] = {
         (SOLD, DATED),
         (0.001,),
         "INCREMENTAL",
-        with_expert=True,
+        expert=Merging,
         render=report.contest,
     ),
     "relevance": Command(
@@ -93,7 +94,7 @@ COMMANDS: dict[str, Command | ForeignKeysCommand] = {
         (LINEITEM, ORDERS),
         (0.01,),
         "INCREMENTAL",
-        with_expert=False,
+        expert=None,
         render=report.relevance,
     ),
     "sweep": Command(
@@ -102,7 +103,7 @@ COMMANDS: dict[str, Command | ForeignKeysCommand] = {
         (SOLD, DATED),
         SHARES,
         "AUTO",
-        with_expert=False,
+        expert=None,
         render=report.sweep,
     ),
     "foreign-keys": FOREIGN_KEYS,
