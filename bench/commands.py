@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench import report
-from bench.changes import CUSTOMER, DATED, LINEITEM, ORDERS, SOLD, Batch, Change
+from bench.changes import CUSTOMER, DATED, LINEITEM, ORDERS, SOLD, SUPPLIED, Batch, Change
+from bench.distinct_views import DISTINCT_VIEWS
 from bench.expert import ExpertOf, Merging
 from bench.foreign_keys.command import FOREIGN_KEYS, ForeignKeysCommand
 from bench.join_views import JOINS
@@ -15,6 +16,7 @@ from bench.query_views import QUERY_VIEWS
 from bench.recent_views import MONTH, MONTH_WITHOUT
 from bench.rounds import Contest
 from bench.samples import Samples
+from bench.stored_counts import StoredCounts
 from bench.tpch import TPCH, load, tables_of
 from bench.view import BenchView
 from everview import Everview
@@ -87,6 +89,15 @@ COMMANDS: dict[str, Command | ForeignKeysCommand] = {
         "INCREMENTAL",
         expert=Merging,
         render=report.contest,
+    ),
+    "distinct": Command(
+        "COUNT(DISTINCT): full recompute, a refresh, a stored count for each group and value",
+        DISTINCT_VIEWS,
+        (SUPPLIED, DATED),
+        (0.001,),
+        "INCREMENTAL",
+        expert=StoredCounts,
+        render=report.distinct,
     ),
     "relevance": Command(
         "a view over one month, changes over all years: the analysis of relevance on and off",
