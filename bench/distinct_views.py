@@ -12,20 +12,23 @@ from dataclasses import dataclass
 
 from bench.view import BenchView
 
+ROWS = "n_rows"
+"""The number of rows in a group."""
+
 
 @dataclass(frozen=True)
 class Distinct:
     """SELECT groups, count(DISTINCT value) AS distinct FROM table GROUP BY groups.
 
-    No column has NULLs: a group without values is one without rows.
+    No column has NULLs.
     """
 
     table: str
     groups: tuple[str, ...]
     value: str
     distinct: str
-    rows: str = ""
-    """If the number of rows is shown as well, its name."""
+    shows_rows: bool = False
+    """Whether the number of rows is shown as well; stored it is in any case."""
 
     @property
     def pair(self) -> tuple[str, ...]:
@@ -33,21 +36,28 @@ class Distinct:
         return (*self.groups, self.value)
 
     @property
-    def measures(self) -> tuple[str, ...]:
-        return (self.distinct, *filter(None, [self.rows]))
+    def columns(self) -> tuple[str, ...]:
+        """Those that are shown."""
+        return (*self.groups, self.distinct, *[ROWS] * self.shows_rows)
 
     @property
     def query(self) -> str:
+        return self._grouped([f"count(*) AS {ROWS}"] * self.shows_rows)
+
+    @property
+    def stored(self) -> str:
+        """With the number of rows, as Everview stores it."""
+        return self._grouped([f"count(*) AS {ROWS}"])
+
+    def _grouped(self, more: list[str]) -> str:
         groups = ", ".join(self.groups)
-        shown = [groups, f"count(DISTINCT {self.value}) AS {self.distinct}"]
-        if self.rows:
-            shown.append(f"count(*) AS {self.rows}")
+        shown = [groups, f"count(DISTINCT {self.value}) AS {self.distinct}", *more]
         return f"SELECT {', '.join(shown)} FROM {self.table} GROUP BY {groups}"
 
 
 DISTINCT = {
     "flags": Distinct("lineitem", ("l_returnflag", "l_linestatus"), "l_partkey", "parts"),
     "dates": Distinct("orders", ("o_orderdate",), "o_custkey", "customers"),
-    "lines": Distinct("lineitem", ("l_orderkey",), "l_suppkey", "suppliers", "n_lines"),
+    "lines": Distinct("lineitem", ("l_orderkey",), "l_suppkey", "suppliers", shows_rows=True),
 }
 DISTINCT_VIEWS = tuple(BenchView(name, one.query) for name, one in DISTINCT.items())

@@ -18,7 +18,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from bench.by_hand import APPLY, CAPTURE, COMPUTE, RUNNING, SMALL, Phases, Versions, W, netted_sql
-from bench.distinct_views import DISTINCT, Distinct
+from bench.distinct_views import DISTINCT, ROWS, Distinct
 from bench.expert import Expert, create_table
 from everview.spark.hold import Held, hold
 from everview.spark.session import set_for
@@ -49,13 +49,14 @@ def touched_sql(of: Distinct, counts: str, held: str) -> str:
 
 
 def change_sql(of: Distinct, touched: str) -> str:
-    """What is added to the measures of each group."""
+    """What is added to the distinct count and to the number of rows of each touched group."""
     groups = ", ".join(of.groups)
     after, before = (f"CASE WHEN {n} > 0 THEN 1 ELSE 0 END" for n in (f"{N} + {W}", N))
-    sums = [f"sum({after} - {before})"] + [f"sum({W})"] * bool(of.rows)
-    named = ", ".join(f"{s} AS {name}" for s, name in zip(sums, of.measures, strict=True))
-    some = " OR ".join(f"{s} <> 0" for s in sums)
-    return f"SELECT {groups}, {named} FROM {touched} GROUP BY {groups} HAVING {some}"
+    distinct, rows = f"sum({after} - {before})", f"sum({W})"
+    return (
+        f"SELECT {groups}, {distinct} AS {of.distinct}, {rows} AS {ROWS} FROM {touched}"
+        f" GROUP BY {groups} HAVING {distinct} <> 0 OR {rows} <> 0"
+    )
 
 
 def merge_counts_sql(of: Distinct, counts: str, touched: str) -> str:
@@ -72,13 +73,13 @@ def merge_counts_sql(of: Distinct, counts: str, touched: str) -> str:
 
 
 def merge_view_sql(of: Distinct, view: str, change: str) -> str:
-    """Add to the measures of the touched groups; a group without values goes."""
-    columns = (*of.groups, *of.measures)
+    """Add to both numbers of the touched groups; a group without rows goes."""
+    columns = (*of.groups, of.distinct, ROWS)
     equal = " AND ".join(f"t.{column} = s.{column}" for column in of.groups)
-    added = ", ".join(f"{m} = t.{m} + s.{m}" for m in of.measures)
+    added = ", ".join(f"{m} = t.{m} + s.{m}" for m in (of.distinct, ROWS))
     return (
         f"MERGE INTO {view} t USING {change} s ON {equal}"
-        f" WHEN MATCHED AND t.{of.distinct} + s.{of.distinct} = 0 THEN DELETE"
+        f" WHEN MATCHED AND t.{ROWS} + s.{ROWS} = 0 THEN DELETE"
         f" WHEN MATCHED THEN UPDATE SET {added}"
         f" WHEN NOT MATCHED THEN INSERT ({', '.join(columns)})"
         f" VALUES ({', '.join(f's.{column}' for column in columns)})"
@@ -87,7 +88,7 @@ def merge_view_sql(of: Distinct, view: str, change: str) -> str:
 
 @dataclass(frozen=True)
 class StoredCounts(Expert):
-    """The view as `counted_` and its name, and the pairs as `counts_` and its name."""
+    """The groups as `counted_` and the view's name, the pairs as `counts_` and its name."""
 
     @property
     def of(self) -> Distinct:
@@ -103,7 +104,7 @@ class StoredCounts(Expert):
 
     def create(self) -> None:
         create_table(self.ev, self.counts, pairs_sql(self.of))
-        create_table(self.ev, self.counted, self.view.query)
+        create_table(self.ev, self.counted, self.of.stored)
 
     def refresh(self, phases: Phases, seen: Versions, now: Versions, number: int) -> None:
         of, spark, table = self.of, self.ev.spark, self.of.table
@@ -129,8 +130,12 @@ class StoredCounts(Expert):
 
     @property
     def kept(self) -> dict[str, tuple[str, str]]:
+        shown = ", ".join(self.of.columns)
         return {
-            self.counted: (f"SELECT * FROM {self.counted}", f"SELECT * FROM {self.view.name}"),
+            self.counted: (
+                f"SELECT {shown} FROM {self.counted}",
+                f"SELECT * FROM {self.view.name}",
+            ),
             self.counts: (f"SELECT * FROM {self.counts}", pairs_sql(self.of)),
         }
 
