@@ -31,6 +31,7 @@ SOLD = Change(
     "l_orderkey",
     "l_quantity = l_quantity + 1, l_extendedprice = l_extendedprice + 900",
 )
+SUPPLIED = Change("lineitem", "l_orderkey", "l_partkey = l_partkey + 1, l_suppkey = l_suppkey + 1")
 DATED = Change("orders", "o_orderkey", "o_orderdate = date_add(o_orderdate, 7)")
 
 

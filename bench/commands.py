@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench import report
-from bench.changes import CUSTOMER, DATED, LINEITEM, ORDERS, SOLD, Batch, Change
+from bench.changes import CUSTOMER, DATED, LINEITEM, ORDERS, SOLD, SUPPLIED, Batch, Change
+from bench.distinct_views import DISTINCT_VIEWS
+from bench.expert import ExpertOf, Merging
 from bench.foreign_keys.command import FOREIGN_KEYS, ForeignKeysCommand
 from bench.join_views import JOINS
 from bench.query_views import QUERY_VIEWS
 from bench.recent_views import MONTH, MONTH_WITHOUT
 from bench.rounds import Contest
 from bench.samples import Samples
+from bench.stored_counts import StoredCounts
 from bench.tpch import TPCH, load, tables_of
 from bench.view import BenchView
 from everview import Everview
@@ -31,7 +34,7 @@ class Command:
     changes: Sequence[Change]
     shares: Sequence[float]
     policy: str
-    with_expert: bool
+    expert: ExpertOf | None
     render: Callable[[Samples, float, int, str], str]
 
     def generate(self, scale: float, cache: Path) -> dict[str, Path]:
@@ -43,7 +46,7 @@ class Command:
         print(f"loading {files[TPCH.name].name}", flush=True)
         load(ev, files[TPCH.name], self.tables)
         shares = [self.shares[0], *(share for share in self.shares for _ in range(rounds))]
-        contest = Contest(ev, self.views, self.policy, self.with_expert)
+        contest = Contest(ev, self.views, self.policy, self.expert)
         return contest.run([Batch(share, self.changes) for share in shares])
 
     def report(self, samples: Samples, scale: float, rounds: int) -> str:
@@ -75,7 +78,7 @@ COMMANDS: dict[str, Command | ForeignKeysCommand] = {
         (LINEITEM, ORDERS, CUSTOMER),
         (0.001,),
         "INCREMENTAL",
-        with_expert=True,
+        expert=Merging,
         render=report.contest,
     ),
     "queries": Command(
@@ -84,8 +87,17 @@ COMMANDS: dict[str, Command | ForeignKeysCommand] = {
         (SOLD, DATED),
         (0.001,),
         "INCREMENTAL",
-        with_expert=True,
+        expert=Merging,
         render=report.contest,
+    ),
+    "distinct": Command(
+        "COUNT(DISTINCT): full recompute, a refresh, a stored count for each group and value",
+        DISTINCT_VIEWS,
+        (SUPPLIED, DATED),
+        (0.001,),
+        "INCREMENTAL",
+        expert=StoredCounts,
+        render=report.distinct,
     ),
     "relevance": Command(
         "a view over one month, changes over all years: the analysis of relevance on and off",
@@ -93,7 +105,7 @@ COMMANDS: dict[str, Command | ForeignKeysCommand] = {
         (LINEITEM, ORDERS),
         (0.01,),
         "INCREMENTAL",
-        with_expert=False,
+        expert=None,
         render=report.relevance,
     ),
     "sweep": Command(
@@ -102,7 +114,7 @@ COMMANDS: dict[str, Command | ForeignKeysCommand] = {
         (SOLD, DATED),
         SHARES,
         "AUTO",
-        with_expert=False,
+        expert=None,
         render=report.sweep,
     ),
     "foreign-keys": FOREIGN_KEYS,

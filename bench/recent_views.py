@@ -17,7 +17,6 @@ MONTH = BenchView(
 FROM orders JOIN lineitem ON l_orderkey = o_orderkey JOIN customer ON o_custkey = c_custkey
 WHERE o_orderdate BETWEEN DATE '1998-07-01' AND DATE '1998-07-31'
   AND l_shipdate > o_orderdate AND l_shipdate <= date_add(o_orderdate, 31)""",
-    merge="",
 )
 MONTH_WITHOUT = replace(
     MONTH, name="month_without", properties="TBLPROPERTIES ('everview.off' = 'relevance')"

@@ -9,6 +9,8 @@ from bench.samples import Samples
 from bench.watch import Cost
 from everview import Action
 
+DISTINCT_PHASES = ("pin", "capture", "compute", "counts", "apply", "check")
+"""In `counts` the stored counts are merged; no constraint is relied on, so nothing is guarded."""
 PHASES = ("pin", "capture", "guard", "compute", "apply", "check")
 
 
@@ -52,6 +54,33 @@ def relevance(samples: Samples, scale: float, rounds: int, changed: str) -> str:
     columns = ["relevance", "changed rows held", "refresh", "of it compute", "jobs", "/ full"]
     said = f"A refresh with the analysis takes {on / off:.2f} of the time of one without."
     return "\n".join([head, "", *table(columns, rows), "", said])
+
+
+def distinct(samples: Samples, scale: float, rounds: int, changed: str) -> str:
+    """Distinct values counted anew against counts that are stored, and where the time goes."""
+    (share,) = samples.shares
+    head = _head(scale, f"{share * 100:g} % of the rows of {changed} changed", rounds)
+    methods = {FULL: "full recompute", EVERVIEW: "Everview", EXPERT: "stored counts"}
+    compared = ((EVERVIEW, FULL), (EXPERT, FULL), (EXPERT, EVERVIEW))
+    rows, phases = [], []
+    for view in samples.views:
+        times = [f"{samples.median(view, method).seconds:.2f} s" for method in methods]
+        ratios = [f"{samples.ratio(view, method, to):.2f}" for method, to in compared]
+        rows.append([view, *times, *ratios, f"{samples.extra_rows(view, EXPERT):,}"])
+        for method in (EVERVIEW, EXPERT):
+            of_method = samples.phases(view, method)
+            costs = [told(of_method[p]) if p in of_method else "" for p in DISTINCT_PHASES]
+            jobs = str(samples.median(view, method).jobs)
+            phases.append([f"{view}, {methods[method]}", *costs, jobs])
+    ratios = ["Everview / full", "stored counts / full", "stored counts / Everview"]
+    return "\n".join(
+        [
+            *[head, ""],
+            *table(["view", *methods.values(), *ratios, "counts stored"], rows),
+            "",
+            *table(["where the time goes", *DISTINCT_PHASES, "jobs"], phases),
+        ]
+    )
 
 
 def _head(scale: float, changed: str, rounds: int) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from bench.by_hand import Phases
 from bench.changes import Batch
+from bench.expert import ExpertOf, create_table
 from bench.samples import Sample, Samples
 from bench.tpch import tables_of
 from bench.view import BenchView
@@ -19,12 +21,12 @@ Versions = dict[str, int]
 
 @dataclass(frozen=True)
 class Contest:
-    """Views refreshed under a policy, against full recompute and, if wanted, the expert."""
+    """Views refreshed under a policy, against full recompute and, if there is one, an expert."""
 
     ev: Everview
     views: Sequence[BenchView]
     policy: str = "INCREMENTAL"
-    with_expert: bool = True
+    expert: ExpertOf | None = None
 
     def run(self, batches: Sequence[Batch]) -> Samples:
         """What the rounds cost, but for the first, which warms up."""
@@ -50,13 +52,9 @@ class Contest:
         print(f"creating {view.name}", flush=True)
         header = f"{view.properties} REFRESH POLICY {self.policy}"
         self.ev.sql(f"CREATE MATERIALIZED VIEW {view.name} {header} AS {view.query}")
-        self._create_table(f"full_{view.name}", view.query)
-        if self.with_expert:
-            self._create_table(f"expert_{view.name}", view.stored or view.query)
-
-    def _create_table(self, name: str, query: str) -> None:
-        properties = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
-        self.ev.sql(f"CREATE TABLE {name} USING delta {properties} AS {query}")
+        create_table(self.ev, f"full_{view.name}", view.query)
+        if self.expert:
+            self.expert(self.ev, view).create()
 
     def _versions(self) -> Versions:
         tables = tables_of(view.query for view in self.views)
@@ -66,32 +64,25 @@ class Contest:
         self, view: BenchView, share: float, seen: Versions, now: Versions, number: int
     ) -> Iterator[Sample]:
         """Each method once; who comes first, with the files not yet in memory, rotates."""
-        watch = Watch(self.ev)
+        watch, by_hand = Watch(self.ev), Phases(Watch(self.ev))
+        expert = self.expert(self.ev, view) if self.expert else None
         methods: list[tuple[str, Callable[[], RefreshResult | None]]] = [
             (FULL, lambda: self._recompute(view)),
             (EVERVIEW, lambda: self._refresh(view)),
         ]
-        if self.with_expert:
-            methods.insert(1, (EXPERT, lambda: self._merge(view, seen, now, number)))
+        if expert:
+            methods.insert(1, (EXPERT, lambda: expert.refresh(by_hand, seen, now, number)))
         first = number % len(methods)
         for method, work in [*methods[first:], *methods[:first], (NO_DATA, self._nothing(view))]:
             cost, result = watch.cost(work)
             action, rows = (result.action, result.changed_rows) if result else (None, 0)
-            yield Sample(view.name, share, method, cost, watch.phases, action, rows)
+            phases, extra = watch.phases, 0
+            if expert and method == EXPERT:
+                phases, extra = by_hand.found, expert.extra_rows()
+            yield Sample(view.name, share, method, cost, phases, action, rows, extra)
 
     def _recompute(self, view: BenchView) -> None:
         self.ev.sql(f"INSERT OVERWRITE full_{view.name} {view.query}").collect()
-
-    def _merge(self, view: BenchView, seen: Versions, now: Versions, number: int) -> None:
-        # a new name each time: a MERGE may still see what a replaced table held before
-        names: dict[str, object] = {"touched": f"touched_{view.name}_{number}"}
-        for table, before in seen.items():
-            names |= {f"{table}_before": before, f"{table}_from": before + 1}
-            names |= {f"{table}_to": now[table]}
-        if view.touched:
-            query = view.touched.format(**names)
-            self.ev.sql(f"CREATE TABLE {names['touched']} USING delta AS {query}")
-        self.ev.sql(view.merge.format(**names)).collect()
 
     def _refresh(self, view: BenchView) -> RefreshResult:
         result = self.ev.view(view.name).refresh()
@@ -111,12 +102,12 @@ class Contest:
 
     def _compare(self, view: BenchView) -> None:
         """End the run if a method is fast and wrong."""
-        others = {f"full_{view.name}": f"SELECT * FROM full_{view.name}"}
-        if self.with_expert:
-            shown = view.shown or f"SELECT * FROM expert_{view.name}"
-            others[f"expert_{view.name}"] = shown
-        own = f"SELECT * FROM {view.name}"
-        for name, other in others.items():
+        compared = {
+            f"full_{view.name}": (f"SELECT * FROM full_{view.name}", f"SELECT * FROM {view.name}")
+        }
+        if self.expert:
+            compared |= self.expert(self.ev, view).kept
+        for name, (own, other) in compared.items():
             (found,) = self.ev.sql(
                 f"SELECT count_if(is_own) AS extra, count_if(NOT is_own) AS missing FROM ("
                 f"SELECT true AS is_own, * FROM (({own}) EXCEPT ALL ({other})) UNION ALL "
@@ -124,7 +115,7 @@ class Contest:
             ).collect()
             if found.extra or found.missing:
                 differ = f"{found.extra} rows more and {found.missing} fewer"
-                raise AssertionError(f"{view.name} has {differ} than {name}")
+                raise AssertionError(f"{name} has {differ} than {other}")
 
 
 def version(ev: Everview, table: str) -> int:

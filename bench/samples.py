@@ -23,6 +23,8 @@ class Sample:
     """What a refresh did."""
     changed_rows: int = 0
     """The changed rows of base tables that a refresh computed with."""
+    extra_rows: int = 0
+    """The rows that a method by hand stores besides those of the view."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,10 @@ class Samples:
     def changed_rows(self, view: str, method: str) -> int:
         """The median of the rows that refreshes computed with."""
         return round(statistics.median(s.changed_rows for s in self.of(view, method)))
+
+    def extra_rows(self, view: str, method: str) -> int:
+        """How many rows a method stored at most besides those of the view."""
+        return max(s.extra_rows for s in self.of(view, method))
 
     def ratio(self, view: str, method: str, to: str, share: float | None = None) -> float:
         """The time of one method as a part of another's."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class BenchView:
-    """A view, and its hand-written merge into a table named `expert_` and the view's name.
+    """A view, and if it has one its hand-written merge into `expert_` and the view's name.
 
     `{lineitem_from}` and `{lineitem_to}` in the SQL stand for the first and last version of a
     table's feed to read, `{lineitem_before}` for the version before them.
@@ -15,7 +15,7 @@ class BenchView:
 
     name: str
     query: str
-    merge: str
+    merge: str = ""
     touched: str = ""
     """For a join: the keys that a change can touch, kept in a table before the merge."""
     stored: str = ""

@@ -1,56 +1,33 @@
 """What the two baselines have in common: held changes, joined by SQL and merged by key.
 
-The change of a table is read from its feed and netted over the columns that matter, as Everview
-does: it is held in the same way, the changes of the tables are read at the same time, a small
-change is planned without adaptive planning, and what stays small is broadcast.
+As in Everview, the changes of the tables are read at the same time, and what stays small is
+broadcast.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass
 
+from bench.by_hand import (
+    APPLY,
+    CAPTURE,
+    COMPUTE,
+    RUNNING,
+    SMALL,
+    Phases,
+    Versions,
+    W,
+    netted_sql,
+)
 from bench.foreign_keys.parts import Part, columns_read
 from bench.foreign_keys.views import JoinView
-from bench.watch import Cost, Watch
 from everview import Everview
 from everview.spark.hold import Held, hold
 from everview.spark.session import set_for
-
-T = TypeVar("T")
-
-W = "w"
-"""The sign of a row of a change."""
-
-# the settings with which Everview refreshes a view
-_RUNNING = {
-    "spark.databricks.delta.merge.materializeSource": "none",
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
-}
-_SMALL = {"spark.sql.adaptive.enabled": "false"}
-
-Versions = Mapping[str, int]
-
-CAPTURE, COMPUTE, APPLY = "capture", "compute", "apply"
-
-
-@dataclass
-class Phases:
-    """The cost of the phases of a refresh that goes through them many times."""
-
-    watch: Watch
-    found: dict[str, Cost] = field(default_factory=dict)
-
-    def of(self, phase: str, work: Callable[[], T]) -> T:
-        """Do a piece of work of a phase."""
-        cost, result = self.watch.cost(work)
-        before = self.found.get(phase, Cost(0.0, 0))
-        self.found[phase] = Cost(before.seconds + cost.seconds, before.jobs + cost.jobs)
-        return result
 
 
 def change(name: str) -> str:
@@ -60,12 +37,7 @@ def change(name: str) -> str:
 
 def captured_sql(view: JoinView, name: str, first: int, last: int) -> str:
     """The netted change of a table, over the columns that are read."""
-    columns = ", ".join(columns_read(view, name))
-    net = "sum(CASE WHEN _change_type IN ('insert', 'update_postimage') THEN 1 ELSE -1 END)"
-    return (
-        f"SELECT {columns}, {net} AS {W} FROM table_changes('{view.ref(name).table}', {first},"
-        f" {last}) GROUP BY {columns} HAVING {net} <> 0"
-    )
+    return netted_sql(view.ref(name).table, columns_read(view, name), first, last)
 
 
 def joined_sql(start: str, columns: Sequence[str], steps: Sequence[tuple[str, str]]) -> str:
@@ -126,11 +98,11 @@ class ByHand(ABC):
             return stack.enter_context(hold(self.ev.spark.sql(sql), change(name)))
 
         with ExitStack() as stack:
-            stack.enter_context(set_for(self.ev.spark, _RUNNING))
+            stack.enter_context(set_for(self.ev.spark, RUNNING))
             with ThreadPoolExecutor() as pool:
                 held = phases.of(CAPTURE, lambda: list(pool.map(capture, moved)))
             if all(one.is_small for one in held):
-                stack.enter_context(set_for(self.ev.spark, _SMALL))
+                stack.enter_context(set_for(self.ev.spark, SMALL))
             yield stack, {n: one for n, one in zip(moved, held, strict=True) if one.rows}
 
     def refresh(self, phases: Phases, stack: ExitStack, part: Part, sql: str) -> Held:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench.foreign_keys.by_hand import ByHand, Phases, Versions, W, change, joined_sql
+from bench.by_hand import Phases, Versions, W
+from bench.foreign_keys.by_hand import ByHand, change, joined_sql
 from bench.foreign_keys.parts import Part, below, part, where
 from bench.foreign_keys.views import JoinView
 

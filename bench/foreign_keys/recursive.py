@@ -14,7 +14,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from bench.foreign_keys.by_hand import ByHand, Phases, Versions, change, joined_sql
+from bench.by_hand import Phases, Versions
+from bench.foreign_keys.by_hand import ByHand, change, joined_sql
 from bench.foreign_keys.parts import Part, components, connected_parts, where
 from bench.foreign_keys.views import JoinView
 

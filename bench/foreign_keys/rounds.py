@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from bench.foreign_keys.by_hand import ByHand, Phases, Versions
+from bench.by_hand import Phases, Versions
+from bench.foreign_keys.by_hand import ByHand
 from bench.foreign_keys.inner_views import InnerViews, inner_views
 from bench.foreign_keys.parts import Part, connected_parts, whole
 from bench.foreign_keys.recursive import Recursive

@@ -1,0 +1,55 @@
+"""What refreshes written in SQL by hand share where they work as Everview does.
+
+A change is read from the feed once, netted, and held in the same way; a small one is planned
+without adaptive planning; and the time of each phase is noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from bench.watch import Cost, Watch
+
+T = TypeVar("T")
+
+Versions = Mapping[str, int]
+"""Of each table."""
+
+W = "w"
+"""The sign of a row of a change."""
+
+# the settings with which Everview refreshes a view
+RUNNING = {
+    "spark.databricks.delta.merge.materializeSource": "none",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+SMALL = {"spark.sql.adaptive.enabled": "false"}
+
+CAPTURE, COMPUTE, APPLY = "capture", "compute", "apply"
+
+
+@dataclass
+class Phases:
+    """The cost of the phases of a refresh that may go through them many times."""
+
+    watch: Watch
+    found: dict[str, Cost] = field(default_factory=dict)
+
+    def of(self, phase: str, work: Callable[[], T]) -> T:
+        """Do a piece of work of a phase."""
+        cost, result = self.watch.cost(work)
+        before = self.found.get(phase, Cost(0.0, 0))
+        self.found[phase] = Cost(before.seconds + cost.seconds, before.jobs + cost.jobs)
+        return result
+
+
+def netted_sql(table: str, columns: Iterable[str], first: int, last: int) -> str:
+    """The change of a table between two versions, netted over the columns that are read."""
+    listed = ", ".join(columns)
+    net = "sum(CASE WHEN _change_type IN ('insert', 'update_postimage') THEN 1 ELSE -1 END)"
+    return (
+        f"SELECT {listed}, {net} AS {W} FROM table_changes('{table}', {first}, {last})"
+        f" GROUP BY {listed} HAVING {net} <> 0"
+    )
