@@ -11,7 +11,10 @@ from everview.program.records import Record
 from everview.program.view_log import newest_record
 from everview.spark.state import View
 
-FEED = "TBLPROPERTIES ('delta.enableChangeDataFeed'='true', 'delta.enableDeletionVectors'='true')"
+FEED = "TBLPROPERTIES ('delta.enableChangeDataFeed'='true')"
+VECTORS = (
+    "TBLPROPERTIES ('delta.enableChangeDataFeed'='true', 'delta.enableDeletionVectors'='true')"
+)
 
 
 @dataclass(frozen=True)
@@ -24,9 +27,9 @@ class Lake:
     def sql(self, text: str) -> list[tuple[object, ...]]:
         return [tuple(row) for row in self.ev.sql(text).collect()]
 
-    def table(self, name: str, columns: str, rows: str = "") -> None:
+    def table(self, name: str, columns: str, rows: str = "", properties: str = FEED) -> None:
         """A table with a change feed; `rows` as the text behind VALUES."""
-        self.sql(f"CREATE TABLE {name} ({columns}) USING delta {FEED}")
+        self.sql(f"CREATE TABLE {name} ({columns}) USING delta {properties}")
         if rows:
             self.sql(f"INSERT INTO {name} VALUES {rows}")
 

@@ -6,7 +6,8 @@ import pytest
 
 from everview import Action
 from everview.maintenance.identity import IdentityKind
-from tests.spark.lake import Lake
+from everview.spark import own_rows
+from tests.spark.lake import VECTORS, Lake
 
 VIEWS = {
     "by_key": (
@@ -73,15 +74,18 @@ def test_five_batches_and_every_kind_of_view(lake: Lake, often: bool) -> None:
         "customer",
         "c_id BIGINT NOT NULL PRIMARY KEY RELY, name STRING, nation STRING",
         "(1, 'ann', 'DE'), (2, 'bob', 'FR'), (3, 'cat', NULL)",
+        VECTORS,
     )
     lake.table(
         "orders",
         "o_id BIGINT NOT NULL PRIMARY KEY RELY, c_id BIGINT, total DECIMAL(12,2)",
         "(10, 1, 5), (11, 1, 7.5), (12, 2, 1), (13, NULL, 9)",
     )
-    lake.table("notes", "a BIGINT, b STRING", "(1, 'x'), (1, 'x'), (NULL, NULL), (2, 'y')")
+    notes = "(1, 'x'), (1, 'x'), (NULL, NULL), (2, 'y')"
+    lake.table("notes", "a BIGINT, b STRING", notes, VECTORS)
     for name, (query, kind) in VIEWS.items():
-        lake.create(name, query)
+        merged = "TBLPROPERTIES ('everview.off' = 'rewrites')" if name == "by_key" else ""
+        lake.create(name, query, merged)
         plan = lake.ev.view(name).definition.plan
         assert plan is not None
         assert plan.identity.kind is kind, name
@@ -92,10 +96,33 @@ def test_five_batches_and_every_kind_of_view(lake: Lake, often: bool) -> None:
             lake.sql(statement)
         for name in each_time if number < len(BATCHES) else VIEWS:
             lake.check(name)  # the others take in all batches at once, at the end
-    for name in VIEWS:
+    for name, (_, kind) in VIEWS.items():
+        is_rewritten = kind is IdentityKind.HIDDEN_KEY
+        assert lake.found(name).log.head().operation == ("WRITE" if is_rewritten else "MERGE")
         assert lake.ev.view(name).refresh().action is Action.NO_DATA
         refreshes = len(BATCHES) if name in each_time else 1
         assert len(lake.ev.view(name).history()) == refreshes + 1
+
+
+def test_a_view_that_is_no_longer_small_is_merged_into(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.table("t", "k INT, x INT", "(1, 1), (1, 2), (NULL, 3)")
+    lake.create("v", "SELECT k, sum(x) AS s FROM t GROUP BY k")
+    vectors = "delta.enableDeletionVectors"
+    lake.sql("UPDATE t SET x = x + 1 WHERE k IS NULL")
+    lake.check("v")
+    assert lake.newest("v").stored == 2
+    assert lake.found("v").log.head().operation == "WRITE"
+    assert vectors not in lake.found("v").state.properties
+    monkeypatch.setattr(own_rows, "FEW", 1)
+    lake.sql("DELETE FROM t WHERE x = 2")
+    lake.check("v")
+    assert lake.found("v").log.head().operation == "MERGE"
+    assert lake.found("v").state.properties[vectors] == "true"
+    lake.sql("DELETE FROM t WHERE k = 1")
+    lake.check("v")
+    assert lake.newest("v").stored == 1
 
 
 def test_a_view_shows_exactly_the_users_columns(lake: Lake) -> None:

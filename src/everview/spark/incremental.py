@@ -27,9 +27,10 @@ from everview.spark.capture import Captured, captured
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.compute import Computation
 from everview.spark.hold import Held, hold
-from everview.spark.own_rows import are_few, own_rows
+from everview.spark.own_rows import are_few, are_rewritten, own_rows
 from everview.spark.pins import Pin, why_key_lost, why_not_continuous
 from everview.spark.session import set_for
+from everview.spark.state import keep_deletion_vectors
 from everview.sql.emit import WEIGHT
 from everview.warehouse.delta_log import Commit
 
@@ -54,7 +55,7 @@ def refresh_incrementally(
     with ExitStack() as held:
         reader = held.enter_context(ThreadPoolExecutor(1))
         reading = None
-        if are_few(writer, program.apply, before):
+        if are_rewritten(writer.view, program.apply, before):
             reading = reader.submit(held.enter_context, own_rows(writer, small))
         changes = held.enter_context(captured(session, program, moved, before, small))
         if all(change.held.is_small for change in changes.values()):
@@ -82,6 +83,8 @@ def refresh_incrementally(
         )
         if delta is None or not delta.rows:
             return _advance(writer, record)
+        if not are_few(before):
+            keep_deletion_vectors(session, writer.view)
         return _apply(writer, program.apply, delta, own, record)
 
 

@@ -15,19 +15,20 @@ from everview.program.records import Record
 from everview.program.steps import ApplyDelta
 from everview.spark.commit import Writer
 from everview.spark.hold import Held, hold
+from everview.spark.state import View
 
 FEW = 20_000
 """The number of stored rows up to which they are written anew."""
 
 
-def are_few(writer: Writer, step: ApplyDelta, before: Record) -> bool:
-    """Whether the stored rows are known to be few, and nobody follows what changes in them."""
-    return (
-        step.rewrites
-        and before.stored is not None
-        and before.stored <= FEW
-        and not writer.view.state.has_feed
-    )
+def are_few(before: Record) -> bool:
+    """Whether the stored rows are known to be few."""
+    return before.stored is not None and before.stored <= FEW
+
+
+def are_rewritten(view: View, step: ApplyDelta, before: Record) -> bool:
+    """Whether they are written anew: nobody then follows what changes in them."""
+    return step.rewrites and are_few(before) and not view.state.has_feed
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from everview.sql.emit import emit_plain
 from everview.sql.literals import string
 
 POINTER = "everview.state"
+_VECTORS = "delta.enableDeletionVectors"
 _NEEDS_MAPPING = set(" ,;{}()\n\t=")
 
 
@@ -105,8 +106,7 @@ def create_state(
     columns: dict[str, str],
 ) -> Detail:
     """Make an empty state table; `columns` has the type of every stored column, as DDL."""
-    own = {"delta.enableDeletionVectors": "true", **dict(definition.properties)}
-    own[PROPERTY] = definition.to_json()
+    own = {**dict(definition.properties), PROPERTY: definition.to_json()}
     if any(set(name) & _NEEDS_MAPPING for name in columns):
         own["delta.columnMapping.mode"] = "name"
     listed = ", ".join(f"{quote(name)} {ddl}" for name, ddl in columns.items())
@@ -120,6 +120,17 @@ def create_state(
     if detail is None:
         raise CatalogError(Problem(Code.VIEW_DAMAGED, f"{state} was created but is not there"))
     return detail
+
+
+def keep_deletion_vectors(session: SparkSession, view: View) -> None:
+    """Let MERGE mark rows as removed, where it would write their files again.
+
+    That pays for large files. A table that may have such marks is slower to read, so that small
+    ones are kept without.
+    """
+    if _VECTORS not in view.state.properties:
+        vectors = f"{string(_VECTORS)} = 'true'"
+        session.sql(f"ALTER TABLE {view.state.name.quoted()} SET TBLPROPERTIES ({vectors})")
 
 
 def point_to(session: SparkSession, view: Name, state: Name, definition: Definition) -> None:
