@@ -17,9 +17,9 @@ demo test nightly: export EVERVIEW_SHORT_RUN = 1
 demo: setup
 	@$(BIN)/everview demo
 
-# Two processes: one has the Spark session and all tests that need it, the other the rest.
+# Two processes, each with a Spark session of its own, take one file after the other.
 test: lint types
-	@$(BIN)/python tools/run_tests.py
+	@$(BIN)/pytest -n 2 --dist loadfile
 
 lint: setup
 	@$(BIN)/ruff format --check .

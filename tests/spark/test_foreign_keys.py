@@ -48,7 +48,8 @@ def test_a_star_is_kept_right(star: Lake) -> None:
     for batch in VALID:
         for statement in batch:
             star.sql(statement)
-        assert star.check("v").violations == star.check("sums").violations == ()
+        assert star.check("v").violations == ()
+    assert star.check("sums").violations == ()
 
 
 def test_a_reference_that_dangles_is_named_and_the_key_not_used_until_it_is_mended(

@@ -51,6 +51,7 @@ VIEWS = {
     ),
 }
 
+OFTEN_ONLY = {"one_row", "rolled_up", "both_padded", "of_groups"}
 RECOMPUTED = {"anew": ("m", "dq", "md"), "one_row": ("m",)}
 """The measures of stored groups that are not sums; those of the other views all are."""
 
@@ -75,10 +76,11 @@ def _recomputed(plan: Plan) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("often", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_four_batches_and_every_operator(lake: Lake, often: bool) -> None:
-    """Refreshed after each batch, or once after two of them."""
+    """All refreshed after each batch, or some of them once after two."""
+    views = VIEWS if often else {n: v for n, v in VIEWS.items() if n not in OFTEN_ONLY}
     lake.table("c", CUSTOMERS, "(1, 'ann', 1), (2, 'bob', 1), (3, 'cat', NULL)")
     lake.table("o", ORDERS, "(10, 1, 5, 1), (11, 1, 7.5, 2), (12, 2, 1, NULL), (13, NULL, 9, 7)")
-    for name, (query, kind) in VIEWS.items():
+    for name, (query, kind) in views.items():
         lake.create(name, query, "REFRESH POLICY INCREMENTAL")
         plan = lake.ev.view(name).definition.plan
         assert plan is not None
@@ -88,7 +90,7 @@ def test_four_batches_and_every_operator(lake: Lake, often: bool) -> None:
     for number, batch in enumerate(BATCHES if often else BATCHES[:2], 1):
         for statement in batch:
             lake.sql(statement)
-        for name in VIEWS if often or number == 2 else ():
+        for name in views if often or number == 2 else ():
             lake.check(name)
     assert lake.ev.view("sums").verify().is_equal
     shown = lake.ev.spark.table("sums").schema
@@ -104,7 +106,6 @@ def test_of_ordered_rows_the_first_are_shown(lake: Lake) -> None:
     lake.sql("DELETE FROM t WHERE k = 2")
     assert lake.check("top").rows_deleted == 1
     assert lake.bag("SELECT * FROM top") == {(7, 3): 1, (5, 1): 1}
-    lake.check("second")
     lake.sql("INSERT INTO t VALUES (9, 100), (8, 5)")
     lake.check("top")
     assert lake.bag("SELECT * FROM top") == {(100, 9): 1, (7, 3): 1}
@@ -115,28 +116,24 @@ def test_of_ordered_rows_the_first_are_shown(lake: Lake) -> None:
 def test_sums_are_those_of_spark_to_the_last_digit(lake: Lake) -> None:
     lake.table(
         "t",
-        "g INT, d2 DECIMAL(12,2), d10 DECIMAL(30,10), w BIGINT, b BOOLEAN",
-        "(1, 1.01, 0.3333333333, 9007199254740993, true), (1, 2.02, NULL, 1, NULL)",
+        "g INT, d2 DECIMAL(12,2), d10 DECIMAL(30,10), w BIGINT, b BOOLEAN, d8 DECIMAL(12,8)",
+        "(1, 1.01, 0.3333333333, 9007199254740993, true, 1.00000002),"
+        " (1, 2.02, NULL, 1, NULL, 0.00000001)",
     )
     lake.create(
         "v",
         "SELECT g, avg(d2) AS a2, sum(d2) AS s2, sum(d10) AS s10, avg(d10) AS a10, sum(w) AS sw,"
-        " bool_and(b) AS ba, bool_or(b) AS bo, count_if(b) AS cb FROM t GROUP BY g",
+        " bool_and(b) AS ba, bool_or(b) AS bo, count_if(b) AS cb,"
+        # a number of 38 digits added to one of 22 would lose the last of these
+        " sum(d8) AS s8, avg(d8) AS a8 FROM t GROUP BY g",
     )
-    lake.sql("INSERT INTO t VALUES (1, 0.33, 0.1, 7, false), (2, NULL, NULL, NULL, NULL)")
+    lake.sql(
+        "INSERT INTO t VALUES (1, 0.33, 0.1, 7, false, 0.00000003),"
+        " (2, NULL, NULL, NULL, NULL, NULL)"
+    )
     lake.check("v")
     lake.sql("DELETE FROM t WHERE d2 = 2.02")
     lake.sql("UPDATE t SET d2 = 5, w = NULL WHERE g = 2")
-    lake.check("v")
-
-
-def test_sums_keep_the_last_of_eight_digits_behind_the_point(lake: Lake) -> None:
-    """A number of 38 digits added to one of 22 would lose it."""
-    lake.table("t", "g INT, d8 DECIMAL(12,8)", "(1, 0.00000001), (1, 1.00000002)")
-    lake.create("v", "SELECT g, sum(d8) AS s, avg(d8) AS a FROM t GROUP BY g")
-    lake.sql("INSERT INTO t VALUES (1, 0.00000003), (2, 0.00000005)")
-    lake.check("v")
-    lake.sql("DELETE FROM t WHERE d8 = 0.00000001")
     lake.check("v")
 
 
@@ -158,15 +155,14 @@ def test_deviations_follow_from_sums_of_squares(lake: Lake) -> None:
     assert {name[-2:] for name in _recomputed(plan)} == {"_w"}
     asked = lake.ev.spark.sql(lake.ev.view("v").definition.text).schema
     assert [f.dataType for f in lake.ev.spark.table("v").schema] == [f.dataType for f in asked]
-    for statement in (
-        "INSERT INTO t VALUES (1, 8, 0.25, 8), (2, -2147483648, 2.5, NULL), (3, 5, 5, 5)",
-        "DELETE FROM t WHERE d = 99999.9999",
-        "UPDATE t SET x = NULL, d = NULL WHERE g = 3",
-        "DELETE FROM t WHERE g = 2",
+    for came, gone in (
+        ("INSERT INTO t VALUES (1, 8, 0.25, 8), (3, 5, 5, 5)", "DELETE FROM t WHERE d > 99999"),
+        ("UPDATE t SET x = NULL, d = NULL WHERE g = 3", "DELETE FROM t WHERE g = 2"),
     ):
-        lake.sql(statement)
+        lake.sql(came)
+        lake.sql(gone)
         assert lake.ev.view("v").refresh().action is Action.INCREMENTAL
-        assert lake.ev.view("v").verify().is_equal, statement
+        assert lake.ev.view("v").verify().is_equal, came
 
 
 def test_rows_are_picked_by_a_key(lake: Lake) -> None:
@@ -185,16 +181,12 @@ def test_rows_are_picked_by_a_key(lake: Lake) -> None:
     lake.create("anew", by_both, "REFRESH POLICY INCREMENTAL")
     below = f"SELECT last, count(*) AS n FROM ({query}) d GROUP BY last"
     lake.create("below", below, "REFRESH POLICY INCREMENTAL")
-    for statement in (
-        "INSERT INTO t VALUES (4, 1, DATE'2024-02-01', NULL, 2), (5, 3, NULL, 'c', NULL)",
-        "UPDATE t SET x = 'd' WHERE k = 4",
-        "UPDATE t SET y = DATE'2023-01-01', x = coalesce(x, 'e') || 'f' WHERE k IN (3, 2)",
-        "DELETE FROM t WHERE k IN (4, 5)",
-        "DELETE FROM t WHERE k = 1",
-    ):
-        lake.sql(statement)
-        for name in ("merged", "anew", "below"):
-            lake.check(name)
+    lake.sql("INSERT INTO t VALUES (4, 1, DATE'2024-02-01', NULL, 2), (5, 3, NULL, 'c', NULL)")
+    lake.sql("UPDATE t SET y = DATE'2023-01-01', x = coalesce(x, 'e') || 'f' WHERE k IN (3, 2)")
+    lake.check("merged")
+    lake.sql("DELETE FROM t WHERE k IN (4, 5)")
+    for name in ("merged", "anew", "below"):
+        lake.check(name)
     with pytest.raises(SqlError, match="nothing proves that there are no such rows"):
         lake.create("w", "SELECT max_by(x, y) AS v FROM t", "REFRESH POLICY INCREMENTAL")
 

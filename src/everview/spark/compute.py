@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from everview.algebra.relations import Scan
@@ -22,7 +23,7 @@ from everview.program.records import Reason, Record, Why
 from everview.program.steps import Program
 from everview.spark import apply, guard
 from everview.spark.capture import Captured, change_view, view_name
-from everview.spark.commit import MustBeFull, MustBeRebuilt, Writer
+from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.guard import Guarded
 from everview.spark.hold import Held, hold
 from everview.spark.pins import Pin
@@ -43,22 +44,47 @@ class Computation:
     """The rows that the view has stored, if they are held."""
     small: int
 
-    def guarded(self, before: Record) -> Guarded:
-        """The plan with those joins along foreign keys that may be relied on, now and later."""
+    @contextmanager
+    def guarded_delta(self, before: Record) -> Iterator[tuple[Guarded, Held | None]]:
+        """What may be relied on, and the view's change, for a block; None if there is none.
+
+        The constraints are checked while the change is computed, for they hold as a rule. If one
+        does not, the change is computed again without relying on it.
+        """
+        trusted = guard.trusting(self.program.compute.plan, before, self.pins)
+        with ThreadPoolExecutor(1) as beside, ExitStack() as held:
+            checking = beside.submit(self._checked, trusted)
+            delta, refused = None, None
+            try:
+                delta = held.enter_context(self._delta(trusted.plan))
+            except MustBeFull as must:
+                refused = must
+            guarded = checking.result()
+            if guarded.plan is not trusted.plan:
+                held.close()
+                delta = held.enter_context(self._delta(guarded.plan))
+            elif refused:
+                raise refused
+            yield guarded, delta
+
+    def _checked(self, trusted: Guarded) -> Guarded:
+        """What is left to rely on after the changes were asked, now and later."""
         plan, session = self.program.compute.plan, self.writer.session
-        guarded = guard.trusting(plan, before, self.pins)
-        asked = guarded.plan.checks(self.changed, self._parts)
-        checks = {c: self._sql(guarded.plan, c.rows, self._ranges, self._is_small) for c in asked}
-        guarded = guard.checked(session, guarded, checks, self.pins)
+        asked = trusted.plan.checks(self.changed, self._parts)
+        checks = {c: self._sql(trusted.plan, c.rows, self._ranges, self._is_small) for c in asked}
+        guarded = guard.checked(session, trusted, checks, self.pins)
         guarded = guard.proven_again(session, plan, guarded, self._source, self.pins)
-        return replace(guarded, plan=self.program.compute.using(guarded.plan))
+        violated = len(guarded.violations)
+        self.writer.observe(Point.GUARDED, f"constraints found violated: {violated}")
+        return guarded
 
     @contextmanager
-    def delta(self, plan: Plan) -> Iterator[Held | None]:
+    def _delta(self, trusted: Plan) -> Iterator[Held | None]:
         """The view's change, classified and held, for a block; None if there is none.
 
         If a bag turns out to be empty, those that need its rows are left out.
         """
+        plan = self.program.compute.using(trusted)
         session, identity = self.writer.session, self.program.apply.identity
         derivation = plan.when_changed(self.changed, self._parts)
         ranges, is_small = dict(self._ranges), self._is_small

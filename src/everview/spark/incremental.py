@@ -68,9 +68,7 @@ def refresh_incrementally(
             return _advance(writer, record)
         own = reading.result() if reading else None
         computation = Computation(writer, program, pins, changed, own, small)
-        guarded = computation.guarded(before)
-        writer.observe(Point.GUARDED, f"constraints found violated: {len(guarded.violations)}")
-        delta = held.enter_context(computation.delta(guarded.plan))
+        guarded, delta = held.enter_context(computation.guarded_delta(before))
         counts = _row_counts(delta) if delta else RowCounts()
         told = f"+{counts.inserted} ~{counts.updated} −{counts.deleted}"
         writer.observe(Point.COMPUTED, f"rows of the view: {told}")

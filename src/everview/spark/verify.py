@@ -97,7 +97,8 @@ def _compared(definition: Definition) -> dict[str, str]:
     for field in definition.columns:
         name = quote(field.name)
         if field.type in ("float", "double") and not definition.is_plain:
-            name = f"CAST(format_string('%.{behind_the_point}e', {name}) AS DOUBLE)"
+            digits = f"format_string('%.{behind_the_point}e', {name})"
+            name = f"CASE WHEN {name} IS NOT NULL THEN CAST({digits} AS DOUBLE) END"
         if field.type.startswith("array") and called & COLLECTING:
             name = f"sort_array({name})"
         found[field.name] = name
