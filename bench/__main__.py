@@ -10,6 +10,7 @@ section of `docs/performance.md`. Only ratios mean anything: the times are those
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from pathlib import Path
 
@@ -32,6 +33,8 @@ def main() -> None:
         command = command.only(names)
     if options.write and (options.only or options.deletion_vectors or not section.exists):
         raise SystemExit(f"bench: {section.page.name} has no section for these figures")
+    # a change without deletion vectors writes the files again: with 2 GB that may fail
+    os.environ.setdefault("EVERVIEW_DRIVER_MEMORY", "6g")
     files = command.generate(options.scale, options.cache.resolve())
     with tempfile.TemporaryDirectory(prefix="everview-bench-") as warehouse:
         ev = everview.connect(warehouse=warehouse)

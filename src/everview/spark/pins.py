@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from everview.catalog.tables import Table
 from everview.errors import Code, Problem, RefreshError
 from everview.program.definition import Definition
 from everview.program.records import Reason, SourcePosition, Why
-from everview.spark.tables import Detail, Log, describe, open_log
+from everview.spark.tables import Detail, Log, describe, describe_together, open_log
 from everview.sql.stored_constraints import constraints_of
 
 
@@ -52,12 +52,15 @@ class Pin:
 
 def pin_sources(session: SparkSession, definition: Definition) -> tuple[Pin, ...]:
     """Pin every base table of a view, all at the same time; an error if one is gone."""
+    known = describe_together(session, [table.name for table in definition.tables])
     with ThreadPoolExecutor(max(1, len(definition.tables))) as readers:
-        return tuple(readers.map(lambda t: _pin(session, t, definition), definition.tables))
+        return tuple(readers.map(lambda t: _pin(session, t, known, definition), definition.tables))
 
 
-def _pin(session: SparkSession, table: Table, definition: Definition) -> Pin:
-    detail = describe(session, table.name)
+def _pin(
+    session: SparkSession, table: Table, known: Mapping[Name, Detail], definition: Definition
+) -> Pin:
+    detail = known.get(table.name) or describe(session, table.name)
     if detail is None:
         problem = Problem(
             Code.SOURCE_MISSING,
