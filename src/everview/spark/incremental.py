@@ -67,6 +67,8 @@ def refresh_incrementally(
         if not changed:
             return _advance(writer, record)
         own = reading.result() if reading else None
+        if own and not own.is_small:  # the log did not tell how many they are
+            own = None
         computation = Computation(writer, program, pins, changed, own, small)
         guarded, delta = held.enter_context(computation.guarded_delta(before))
         counts = _row_counts(delta) if delta else RowCounts()
@@ -81,7 +83,7 @@ def refresh_incrementally(
         )
         if delta is None or not delta.rows:
             return _advance(writer, record)
-        if not are_few(before):
+        if not are_few(before) and (counts.updated or counts.deleted):
             keep_deletion_vectors(session, writer.view)
         return _apply(writer, program.apply, delta, own, record)
 

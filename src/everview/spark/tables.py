@@ -96,14 +96,11 @@ def describe(spark: SparkSession, name: Name) -> Detail | None:
 
 
 def describe_together(spark: SparkSession, names: Sequence[Name]) -> dict[Name, Detail]:
-    """Of tables that are several in a schema, those whose logs are on this machine.
-
-    Where they are, the catalog is asked once for each schema.
-    """
+    """Of some tables those whose logs are on this machine; the catalog is asked once a schema."""
     found: dict[Name, Detail] = {}
     for schema in dict.fromkeys(name.parts[:-1] for name in names):
         own = [n for n in names if n.parts[:-1] == schema and _PLAIN.fullmatch(n.last)]
-        places = _places(spark, Name(schema), own) if len(own) > 1 and not is_connect(spark) else {}
+        places = _places(spark, Name(schema), own) if own and not is_connect(spark) else {}
         details = (_from_log(spark, name, place) for name, place in places.items())
         found |= {detail.name: detail for detail in details if detail}
     return found
