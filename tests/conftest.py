@@ -23,6 +23,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with tests that need Spark first, so that no process has a long one at the end."""
+    with_spark = {item.path for item in items if item.get_closest_marker("spark")}
+    items.sort(key=lambda item: item.path not in with_spark)
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Golden:
     """Compare a text with the golden file of a name, in the folder `golden` beside the test."""

@@ -52,7 +52,7 @@ def check(case: Case) -> None:
         view.refresh(batch)
 
 
-@settings(SETTINGS, max_examples=400)
+@settings(SETTINGS, max_examples=250)
 @given(cases())
 def test_recomputing_equals_what_is_stored_plus_the_change(case: Case) -> None:
     check(case)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from everview import Action, Code, KeyState, Reason
 from everview.catalog.constraints import PROVEN_PREFIX
 from tests.spark.lake import Lake
@@ -82,6 +84,7 @@ def test_what_holds_is_proven_and_what_does_not_is_shown(lake: Lake) -> None:
     assert "there is no Delta table" in foreign.problem and not foreign.holds
 
 
+@pytest.mark.nightly
 def test_what_the_rows_suggest_can_be_declared(lake: Lake) -> None:
     shop(lake, "(10, 1, NULL), (11, 1, NULL), (12, NULL, NULL)")
     lake.table("line", "o_id BIGINT, n INT, x DOUBLE", "(10, 1, 0), (10, 2, 0), (11, 1, 0)")

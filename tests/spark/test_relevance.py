@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from everview import Action, Reason
 from everview.program.records import Dropped
 from tests.spark.lake import Lake
@@ -40,6 +42,7 @@ def test_rows_that_no_condition_lets_matter_are_not_held(lake: Lake) -> None:
     assert lake.ev.view("v").history()[0].dropped == result.dropped
 
 
+@pytest.mark.nightly
 def test_off_equals_on(lake: Lake) -> None:
     lake.table("t", TABLE, "(1, DATE '2024-06-01', 1, 'a')")
     lake.table("u", "k INT, w INT", "(1, 5), (2, 5)")

@@ -60,6 +60,7 @@ def test_without_relevance_it_is_recomputed_to_the_same_state(shop: Lake) -> Non
     shop.check("v")
 
 
+@pytest.mark.nightly
 def test_what_a_refresh_does_not_use_it_checks(shop: Lake) -> None:
     """A reference that dangles now is met by a row that comes later."""
     shop.create("v", SUMS)
