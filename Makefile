@@ -19,7 +19,7 @@ demo: setup
 
 # Two processes, each with a Spark session of its own, take one file after the other.
 test: lint types
-	@$(BIN)/pytest -n 2 --dist loadfile
+	@$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: setup
 	@$(BIN)/ruff format --check .
