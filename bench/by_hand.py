@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from bench.watch import Cost, Watch
+from everview import Everview
 
 T = TypeVar("T")
 
@@ -43,6 +44,12 @@ class Phases:
         before = self.found.get(phase, Cost(0.0, 0))
         self.found[phase] = Cost(before.seconds + cost.seconds, before.jobs + cost.jobs)
         return result
+
+
+def keep_table(ev: Everview, name: str, query: str) -> None:
+    """A plain Delta table that a method keeps, with the rows of a query."""
+    properties = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+    ev.sql(f"CREATE TABLE {name} USING delta {properties} AS {query}")
 
 
 def netted_sql(table: str, columns: Iterable[str], first: int, last: int) -> str:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from bench.by_hand import Phases, Versions
+from bench.by_hand import Phases, Versions, keep_table
 from bench.view import BenchView
 from everview import Everview
 
@@ -48,7 +48,7 @@ class Merging(Expert):
         return f"expert_{self.view.name}"
 
     def create(self) -> None:
-        create_table(self.ev, self.table, self.view.stored or self.view.query)
+        keep_table(self.ev, self.table, self.view.stored or self.view.query)
 
     def refresh(self, phases: Phases, seen: Versions, now: Versions, number: int) -> None:
         """Keep the touched keys, if the view has some, and merge; its phases are not told."""
@@ -67,9 +67,3 @@ class Merging(Expert):
     def kept(self) -> dict[str, tuple[str, str]]:
         shown = self.view.shown or f"SELECT * FROM {self.table}"
         return {self.table: (shown, f"SELECT * FROM {self.view.name}")}
-
-
-def create_table(ev: Everview, name: str, query: str) -> None:
-    """A plain Delta table with the rows of a query."""
-    properties = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
-    ev.sql(f"CREATE TABLE {name} USING delta {properties} AS {query}")

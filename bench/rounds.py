@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bench.by_hand import Phases
+from bench.by_hand import Phases, keep_table
 from bench.changes import Batch
-from bench.expert import ExpertOf, create_table
+from bench.expert import ExpertOf
 from bench.samples import Sample, Samples
 from bench.tpch import tables_of
 from bench.view import BenchView
@@ -52,7 +52,7 @@ class Contest:
         print(f"creating {view.name}", flush=True)
         header = f"{view.properties} REFRESH POLICY {self.policy}"
         self.ev.sql(f"CREATE MATERIALIZED VIEW {view.name} {header} AS {view.query}")
-        create_table(self.ev, f"full_{view.name}", view.query)
+        keep_table(self.ev, f"full_{view.name}", view.query)
         if self.expert:
             self.expert(self.ev, view).create()
 

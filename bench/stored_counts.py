@@ -17,9 +17,20 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from bench.by_hand import APPLY, CAPTURE, COMPUTE, RUNNING, SMALL, Phases, Versions, W, netted_sql
+from bench.by_hand import (
+    APPLY,
+    CAPTURE,
+    COMPUTE,
+    RUNNING,
+    SMALL,
+    Phases,
+    Versions,
+    W,
+    keep_table,
+    netted_sql,
+)
 from bench.distinct_views import DISTINCT, ROWS, Distinct
-from bench.expert import Expert, create_table
+from bench.expert import Expert
 from everview.spark.hold import Held, hold
 from everview.spark.session import set_for
 
@@ -103,8 +114,8 @@ class StoredCounts(Expert):
         return f"counted_{self.view.name}"
 
     def create(self) -> None:
-        create_table(self.ev, self.counts, pairs_sql(self.of))
-        create_table(self.ev, self.counted, self.of.stored)
+        keep_table(self.ev, self.counts, pairs_sql(self.of))
+        keep_table(self.ev, self.counted, self.of.stored)
 
     def refresh(self, phases: Phases, seen: Versions, now: Versions, number: int) -> None:
         of, spark, table = self.of, self.ev.spark, self.of.table

@@ -21,6 +21,7 @@ from bench.by_hand import (
     Phases,
     Versions,
     W,
+    keep_table,
     netted_sql,
 )
 from bench.foreign_keys.parts import Part, columns_read
@@ -77,9 +78,7 @@ class ByHand(ABC):
     def create(self, parts: Sequence[Part]) -> None:
         """Fill the tables of some parts."""
         for part in parts:
-            properties = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
-            name = self.table(part)
-            self.ev.sql(f"CREATE TABLE {name} USING delta {properties} AS {part.query}")
+            keep_table(self.ev, self.table(part), part.query)
 
     def drop(self, parts: Sequence[Part]) -> None:
         for part in parts:

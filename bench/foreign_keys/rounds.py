@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from bench.by_hand import Phases, Versions
+from bench.by_hand import Phases, Versions, keep_table
 from bench.foreign_keys.by_hand import ByHand
 from bench.foreign_keys.inner_views import InnerViews, inner_views
 from bench.foreign_keys.parts import Part, connected_parts, whole
@@ -50,9 +50,7 @@ class Contender:
                 f"CREATE MATERIALIZED VIEW {self._named(strategy)} {properties}"
                 f" REFRESH POLICY INCREMENTAL AS {self.view.query}"
             )
-        properties = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
-        full = self._named(FULL)
-        self.ev.sql(f"CREATE TABLE {full} USING delta {properties} AS {self.view.query}")
+        keep_table(self.ev, self._named(FULL), self.view.query)
         for method, parts in self.by_hand.values():
             method.create(parts)
 

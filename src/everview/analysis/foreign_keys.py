@@ -100,8 +100,8 @@ def _edges(meeting: Meeting, origins: Origins, tables: Tables) -> Iterator[Edge]
         table = tables[row.table]
         for target, other in meeting.to.tables(tables):
             for key in (c for c in table.constraints if isinstance(c, ForeignKey)):
-                referred = _referred(key, other)
-                if referred is None or node == target.ref:
+                referred = referred_key(key, other)
+                if not (key.rely and referred and referred.rely) or node == target.ref:
                     continue
                 own = spelled(table, key.columns)
                 theirs = spelled(other, key.target_columns or referred.columns)
@@ -112,13 +112,12 @@ def _edges(meeting: Meeting, origins: Origins, tables: Tables) -> Iterator[Edge]
                     yield Edge(node, target.ref, *ids, own, theirs, *names, row.ref)
 
 
-def _referred(key: ForeignKey, table: Table) -> PrimaryKey | Unique | None:
-    """The declared key of a table that a foreign key refers to, if both may be relied on."""
-    if not key.rely or key.target.folded != table.name.folded:
+def referred_key(key: ForeignKey, table: Table) -> PrimaryKey | Unique | None:
+    """The declared key of a table that a foreign key refers to, one with RELY if there is one."""
+    if key.target.folded != table.name.folded:
         return None
     if not key.target_columns:
-        return next((k for k in table.keys if k.rely and isinstance(k, PrimaryKey)), None)
+        return next((k for k in table.keys if isinstance(k, PrimaryKey)), None)
     columns = set(spelled(table, key.target_columns))
-    return next(
-        (k for k in table.keys if k.rely and set(spelled(table, k.columns)) == columns), None
-    )
+    found = [k for k in table.keys if set(spelled(table, k.columns)) == columns]
+    return next((k for k in found if k.rely), found[0] if found else None)

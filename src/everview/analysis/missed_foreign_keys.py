@@ -23,11 +23,11 @@ from everview.algebra.relations import JoinKind, Scan
 from everview.algebra.scalars import columns_of
 from everview.analysis.column_types import Tables
 from everview.analysis.equal_columns import Equalities
-from everview.analysis.foreign_keys import FkGraph
+from everview.analysis.foreign_keys import FkGraph, referred_key
 from everview.analysis.joined_parts import Meeting, meetings
 from everview.analysis.row_origins import Origins, row_origins
 from everview.analysis.strata import Layers
-from everview.catalog.constraints import ForeignKey, PrimaryKey, Unique
+from everview.catalog.constraints import ForeignKey
 from everview.catalog.tables import Table, spelled
 
 
@@ -136,7 +136,7 @@ class _Pair:
     def _declared(self, foreign_key: ForeignKey, kept_by: JoinKind | None) -> Iterator[Missed]:
         if foreign_key.target.folded != self.other.name.folded:
             return
-        key = _referred(foreign_key, self.other)
+        key = referred_key(foreign_key, self.other)
         own = spelled(self.table, foreign_key.columns)
         theirs = spelled(self.other, foreign_key.target_columns or (key.columns if key else ()))
         if len(own) != len(theirs):
@@ -205,12 +205,3 @@ class _Pair:
         fields = ((self.table.field(a), self.other.field(b)) for a, b in pairs)
         is_one_type = all(a and b and a.type == b.type for a, b in fields)
         return Hindrance.NULLS_EQUAL if is_one_type else Hindrance.OTHER_TYPE
-
-
-def _referred(key: ForeignKey, table: Table) -> PrimaryKey | Unique | None:
-    """The declared key of a table that a foreign key refers to, one with RELY if there is one."""
-    if not key.target_columns:
-        return next((k for k in table.keys if isinstance(k, PrimaryKey)), None)
-    columns = set(spelled(table, key.target_columns))
-    found = [k for k in table.keys if set(spelled(table, k.columns)) == columns]
-    return next((k for k in found if k.rely), found[0] if found else None)

@@ -54,17 +54,17 @@ class Computation:
         trusted = guard.trusting(self.program.compute.plan, before, self.pins)
         with ThreadPoolExecutor(1) as beside, ExitStack() as held:
             checking = beside.submit(self._checked, trusted)
-            delta, refused = None, None
+            delta, failed = None, None
             try:
                 delta = held.enter_context(self._delta(trusted.plan))
-            except MustBeFull as must:
-                refused = must
+            except Exception as error:  # maybe because of what does not hold
+                failed = error
             guarded = checking.result()
             if guarded.plan is not trusted.plan:
                 held.close()
                 delta = held.enter_context(self._delta(guarded.plan))
-            elif refused:
-                raise refused
+            elif failed:
+                raise failed
             yield guarded, delta
 
     def _checked(self, trusted: Guarded) -> Guarded:

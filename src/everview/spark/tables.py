@@ -10,7 +10,7 @@ from typing import Protocol
 from urllib.parse import unquote, urlparse
 from weakref import WeakKeyDictionary
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Row, SparkSession
 
 from everview.catalog.names import Name
@@ -112,7 +112,7 @@ def _places(spark: SparkSession, schema: Name, names: Iterable[Name]) -> dict[Na
     asked = f"SHOW TABLE EXTENDED IN {schema.quoted()} LIKE '{'|'.join(own)}'"
     try:
         rows = spark.sql(asked).collect()
-    except AnalysisException:  # the schema is gone
+    except PySparkException:  # the schema is gone, or its catalog cannot answer that
         return {}
     found = {}
     for row in rows:
