@@ -200,6 +200,16 @@ class Maintained:
             found[table] = Parts(UPDATED in marks, REMOVED in marks)
         return found
 
+    def _violated(
+        self, plan: Plan, changes: dict[str, Bag], parts: dict[str, Parts]
+    ) -> frozenset[str]:
+        """The constraints that the changes violate, which the screens must have noticed."""
+        ranges = self._ranges(changes)
+        found = violated(plan, plan.checks(changes, parts), ranges)
+        screens = (plan.computation(s, ranges, small=True) for s in plan.screens(changes, parts))
+        assert any(map(evaluate, list(screens))) == bool(found), "screens agree with checks"
+        return found
+
     def _relevant(self, changes: dict[str, Bag]) -> dict[str, Bag]:
         """The changes without the rows that cannot matter; a table without others has none.
 
@@ -223,7 +233,7 @@ class Maintained:
         """ΔV by its bags in order; the same without each of the optimisations."""
         parts = self.parts(changes)
         plan = self.plan.with_foreign_keys(Strategy.SPLIT, self.distrusted)
-        self.distrusted |= violated(plan, plan.checks(changes, parts), self._ranges(changes))
+        self.distrusted |= self._violated(plan, changes, parts)
         plan = self.plan.with_foreign_keys(Strategy.SPLIT, self.distrusted)
         whole = self._compute(plan, changes, parts, {})
         if not self.hides_groups:  # one that is hidden for its key is not stored at all

@@ -8,9 +8,9 @@ from types import MappingProxyType
 import pytest
 
 from everview.algebra.printing import formula
-from everview.algebra.relations import Broadcast, Filter, Relation, Scan
+from everview.algebra.relations import Broadcast, Filter, Relation, Scan, State
 from everview.algebra.scalars import Literal
-from everview.algebra.trees import nodes
+from everview.algebra.trees import nodes, scans
 from everview.analysis.rooted_components import roots
 from everview.catalog.constraints import Constraint, ForeignKey, Unique
 from everview.catalog.names import Name
@@ -319,6 +319,27 @@ class TestHowABranchIsComputed:
 
     def test_a_row_meets_one_row_of_u_so_what_is_joined_is_broadcast(self) -> None:
         assert any(isinstance(n, Broadcast) for n in nodes(self.computed(small=True)))
+
+    def test_a_table_that_two_keys_refer_to_is_screened_in_one_scan(self) -> None:
+        (screen,) = self.PLAN.screens(self.PLAN.tables)
+        read = [s for s in scans(self.PLAN.computation(screen)) if s.state is State.POST]
+        assert read == [Scan(full("dim"), "d", ("k",))]
+
+    def test_a_screen_reads_between_the_bounds_of_all_that_ask(self) -> None:
+        (screen,) = self.PLAN.screens(self.PLAN.tables)
+        bounds = {"dim k": "79", "fact f": "15", "fact g": "34"}
+        ranges = {
+            (full(name.split()[0]), name.split()[1]): (Literal(low), Literal(high))
+            for name, (low, high) in bounds.items()
+        }
+        text = " ".join(lines(self.PLAN.computation(screen, ranges)))
+        each = [f"((d.k >= {low}) AND (d.k <= {high}))" for low, high in bounds.values()]
+        assert " OR ".join(each) in text
+        some = {key: ranges[key] for key in list(ranges)[:2]}
+        assert ">=" not in " ".join(lines(self.PLAN.computation(screen, some)))
+
+    def test_a_table_that_no_change_concerns_is_not_screened(self) -> None:
+        assert self.PLAN.screens(()) == ()
 
     def test_a_check_reads_tables_where_the_change_touches_them(self) -> None:
         found = {(c.constraint, c.kind): c for c in self.PLAN.checks({full("fact")})}

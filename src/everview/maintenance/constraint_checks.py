@@ -13,7 +13,7 @@ is not touched, is not found by these but by the checks of whole tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -113,13 +113,13 @@ def _check(constraint: str, kind: CheckKind, table: str, rows: Relation) -> Chec
 
 def _repeated(edge: Edge) -> Relation:
     """(K): the keys in ΔS that n rows of S⁺, or of S⁻ = S⁺ ⊎ −ΔS, have with n > 1."""
-    rows = _target(edge)
+    rows = target_of(edge)
     change = rows.at(State.DELTA)
     keys = keys_of(change, rows.columns, f"{edge.target}#keys")
-    met = at_keys(Project(rows, same_columns(rows)), keys, _equal(rows.columns, keys.columns))
+    met = at_keys(Project(rows, same_columns(rows)), keys, equal(rows.columns, keys.columns))
     after, before = (Column(edge.target, f"#{when}") for when in ("after", "before"))
-    is_there = _counted(met, {after: ONE, before: ONE})
-    less = _counted(Filter(change, _present(change.columns)), {after: ZERO, before: ONE})
+    is_there = with_numbers(met, {after: ONE, before: ONE})
+    less = with_numbers(Filter(change, present(change.columns)), {after: ZERO, before: ONE})
     sums = tuple(Output(c, ColumnRef(c)) for c in (after, before))
     counts = Accumulate(Union((is_there, Negate(less))), same_columns(rows), sums)
     return Filter(counts, disjunction(_several(after), _several(before)))
@@ -128,39 +128,40 @@ def _repeated(edge: Edge) -> Relation:
 def _not_found(edge: Edge, names: tuple[str, ...]) -> Relation:
     """(F1): σ_{f is not NULL}(ins(R)) ▷ S⁺, of S the keys that are asked for."""
     inserted = Scan(edge.source_table, edge.origin, names, State.INSERTED)
-    target, own = _target(edge), _columns(edge.origin, edge.columns)
+    target, own = target_of(edge), _columns(edge.origin, edge.columns)
     keys = keys_of(inserted, own, f"{edge.origin}#keys")
-    met = at_keys(Project(target, same_columns(target)), keys, _equal(target.columns, keys.columns))
-    asked = Filter(inserted, _present(own))
-    return Join(asked, met, _equal(own, target.columns), JoinKind.ANTI)
+    met = at_keys(Project(target, same_columns(target)), keys, equal(target.columns, keys.columns))
+    asked = Filter(inserted, present(own))
+    return Join(asked, met, equal(own, target.columns), JoinKind.ANTI)
 
 
 def _still_referring(edge: Edge, names: tuple[str, ...]) -> Relation:
     """(F2): R⁺ ⋉ del(S)."""
     rows = Scan(edge.source_table, edge.origin, names)
-    target = _target(edge).at(State.REMOVED)
+    target = target_of(edge).at(State.REMOVED)
     keys = keys_of(target, target.columns, f"{edge.target}#keys")
-    on = _equal(_columns(edge.origin, edge.columns), keys.columns)
+    on = equal(_columns(edge.origin, edge.columns), keys.columns)
     return at_keys(Project(rows, same_columns(rows)), keys, on)
 
 
 def _repeated_anywhere(edge: Edge) -> Relation:
     """The keys that several rows of S have."""
-    rows = _target(edge)
+    rows = target_of(edge)
     number = Column(edge.target, "#after")
-    there = _counted(Filter(rows, _present(rows.columns)), {number: ONE})
+    there = with_numbers(Filter(rows, present(rows.columns)), {number: ONE})
     counts = Accumulate(there, same_columns(rows), (Output(number, ColumnRef(number)),))
     return Filter(counts, _several(number))
 
 
 def _dangling(edge: Edge, names: tuple[str, ...]) -> Relation:
     """σ_{f is not NULL}(R) ▷ S."""
-    rows, target = Scan(edge.source_table, edge.origin, names), _target(edge)
+    rows, target = Scan(edge.source_table, edge.origin, names), target_of(edge)
     own = _columns(edge.origin, edge.columns)
-    return Join(Filter(rows, _present(own)), target, _equal(own, target.columns), JoinKind.ANTI)
+    return Join(Filter(rows, present(own)), target, equal(own, target.columns), JoinKind.ANTI)
 
 
-def _target(edge: Edge) -> Scan:
+def target_of(edge: Edge) -> Scan:
+    """The table that is referred to, of its columns the key."""
     return Scan(edge.target_table, edge.target, edge.target_columns)
 
 
@@ -168,16 +169,19 @@ def _columns(ref: str, names: tuple[str, ...]) -> tuple[Column, ...]:
     return tuple(Column(ref, name) for name in names)
 
 
-def _counted(rows: Relation, numbers: dict[Column, Scalar]) -> Project:
+def with_numbers(rows: Relation, numbers: Mapping[Column, Scalar]) -> Project:
+    """The rows with some constant numbers as columns, to be added up."""
     return Project(rows, same_columns(rows) + tuple(Output(c, n) for c, n in numbers.items()))
 
 
-def _equal(some: tuple[Column, ...], others: tuple[Column, ...]) -> Scalar:
+def equal(some: tuple[Column, ...], others: tuple[Column, ...]) -> Scalar:
+    """Whether columns have the same values, none of them NULL."""
     pairs = zip(some, others, strict=True)
     return conjunction(*(Compare("=", ColumnRef(a), ColumnRef(b)) for a, b in pairs))
 
 
-def _present(columns: tuple[Column, ...]) -> Scalar:
+def present(columns: tuple[Column, ...]) -> Scalar:
+    """Whether no column is NULL."""
     return conjunction(*(is_present(ColumnRef(c)) for c in columns))
 
 

@@ -22,7 +22,12 @@ from everview.analysis.used_columns import narrow_layers
 from everview.catalog.tables import Table
 from everview.maintenance.broadcasts import Keys, broadcast_joins
 from everview.maintenance.choices import DEFAULT, Choices, Optimisation
-from everview.maintenance.constraint_checks import Check, checks, checks_of_whole_tables
+from everview.maintenance.constraint_checks import (
+    Check,
+    CheckKind,
+    checks,
+    checks_of_whole_tables,
+)
 from everview.maintenance.deltas import without_old_versions
 from everview.maintenance.demand import Pushdown, Ranges
 from everview.maintenance.derivation import Derivation, derive
@@ -37,6 +42,7 @@ from everview.maintenance.identity import (
     identify,
 )
 from everview.maintenance.lets import Let
+from everview.maintenance.screening import screens
 
 
 @dataclass(frozen=True)
@@ -166,6 +172,14 @@ class Plan:
         edges = self.foreign_keys.edges_checked
         removing = [t for t, part in found.items() if part.removed and self.choices.thorough]
         return checks(edges, self.used_columns, changed_tables, removing)
+
+    def screens(
+        self, changed_tables: Collection[str], parts: Mapping[str, Parts] | None = None
+    ) -> tuple[Let, ...]:
+        """What is empty only if all `checks` with the same arguments are; quicker to ask."""
+        asked = self.checks(changed_tables, parts)
+        whole = tuple(c.rows for c in asked if c.kind is CheckKind.UNREFERENCED)
+        return screens(self.foreign_keys.edges_checked, changed_tables) + whole
 
     def checks_of_whole_tables(self) -> tuple[Check, ...]:
         """What must be empty for the foreign keys of the view to be used at all."""

@@ -70,9 +70,16 @@ class Computation:
     def _checked(self, trusted: Guarded) -> Guarded:
         """What is left to rely on after the changes were asked, now and later."""
         plan, session = self.program.compute.plan, self.writer.session
-        asked = trusted.plan.checks(self.changed, self._parts)
-        checks = {c: self._sql(trusted.plan, c.rows, self._ranges, self._is_small) for c in asked}
-        guarded = guard.checked(session, trusted, checks, self.pins)
+
+        def sql(let: Let) -> str:
+            return self._sql(trusted.plan, let, self._ranges, self._is_small)
+
+        guarded = trusted
+        screens = {let.name: sql(let) for let in trusted.plan.screens(self.changed, self._parts)}
+        if guard.rows_found(session, screens):
+            asked = trusted.plan.checks(self.changed, self._parts)
+            checks = {check: sql(check.rows) for check in asked}
+            guarded = guard.checked(session, trusted, checks, self.pins)
         guarded = guard.proven_again(session, plan, guarded, self._source, self.pins)
         violated = len(guarded.violations)
         self.writer.observe(Point.GUARDED, f"constraints found violated: {violated}")

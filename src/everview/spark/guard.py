@@ -122,17 +122,19 @@ def proven_again(
     return Guarded(guarded.plan, kept + found, guarded.violations + whole.violations)
 
 
+def rows_found(session: SparkSession, queries: Mapping[str, str]) -> dict[str, int]:
+    """Of those queries that find rows how many they find, asked at once."""
+    rows = session.sql(counted(queries)).collect() if queries else ()
+    return {row.name: row.found for row in rows if row.found}
+
+
 def _violations(session: SparkSession, checks: Mapping[Check, str]) -> tuple[Violation, ...]:
     """All checks are counted in one query; of those that find rows, some are looked at."""
-    if not checks:
-        return ()
-    named = {f"{check.kind}({check.constraint})": (check, sql) for check, sql in checks.items()}
-    rows = session.sql(counted({name: sql for name, (_, sql) in named.items()})).collect()
-    found = {row.name: row.found for row in rows if row.found}
+    found = rows_found(session, {check.rows.name: sql for check, sql in checks.items()})
     return tuple(
-        Violation(check.constraint, _KINDS[check.kind], found[name], _samples(session, sql))
-        for name, (check, sql) in named.items()
-        if name in found
+        Violation(c.constraint, _KINDS[c.kind], found[c.rows.name], _samples(session, sql))
+        for c, sql in checks.items()
+        if c.rows.name in found
     )
 
 
