@@ -10,6 +10,7 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from everview.algebra.printing import short_name
@@ -43,9 +44,10 @@ class View:
 
 def is_view(spark: SparkSession, name: Name) -> bool:
     """Whether a name is that of a view, Everview's or Spark's own."""
-    if not spark.catalog.tableExists(name.quoted()):
+    try:
+        return spark.catalog.getTable(name.quoted()).tableType == "VIEW"
+    except AnalysisException:
         return False
-    return spark.catalog.getTable(name.quoted()).tableType == "VIEW"
 
 
 def find_state(spark: SparkSession, name: Name) -> Name | None:
