@@ -134,6 +134,23 @@ def test_a_key_of_nulls_that_is_unique_otherwise() -> None:
     assert not v.distrusted, "rows whose key is NULL do not repeat it"
 
 
+def test_two_foreign_keys_that_name_the_columns_of_a_key_in_different_orders() -> None:
+    two = make_table("two", {"a": "int", "b": "int", "x": "string"}, ["a", "b"])
+    key = ForeignKey("one_two", ("f", "g"), two.name, ("a", "b"), rely=True)
+    one = make_table("one", {"r": "int", "f": "int", "g": "int"}, constraints=(key,))
+    turned = ForeignKey("other_two", ("h", "i"), two.name, ("b", "a"), rely=True)
+    other = make_table("other", {"q": "int", "h": "int", "i": "int"}, constraints=(turned,))
+    text = (
+        "SELECT r, q, s.x, t.x AS y FROM one JOIN two s ON f = s.a AND g = s.b"
+        " JOIN other ON q = r JOIN two t ON h = t.b AND i = t.a"
+    )
+    data: dict[str, list[Row]] = {"two": [(2, 1, "A")], "one": [(1, 2, 1)], "other": []}
+    v = maintained(text, (two, one, other), data)
+    v.refresh(Batch({"other": [((1, 2, 1), 1)], "one": [((7, 2, 1), 1)]}))
+    assert v.distrusted == {"spark_catalog.default.other.other_two"}
+    assert v.refresh(Batch({"two": [((1, 2, "B"), 1)]})) == Counter({(1, 1, "A", "B"): 1})
+
+
 class TestWhatIsComputed:
     """What a refresh computes, by what was found in the change of the dimension."""
 

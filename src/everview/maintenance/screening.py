@@ -84,8 +84,9 @@ def _suspicious(edges: Sequence[Edge], changed: Collection[str]) -> Relation:
 def _asked_for(edge: Edge, rows: Scan) -> Project:
     """The keys of a table that inserted rows refer to, as often as they do."""
     inserted = Scan(edge.source_table, edge.origin, edge.columns, State.INSERTED)
-    named = zip(rows.columns, inserted.columns, strict=True)
-    outputs = tuple(Output(key, ColumnRef(own)) for key, own in named)
+    # another foreign key may name the columns of the key in another order
+    own = dict(zip(edge.target_columns, inserted.columns, strict=True))
+    outputs = tuple(Output(key, ColumnRef(own[key.name])) for key in rows.columns)
     return Project(Filter(inserted, present(inserted.columns)), outputs)
 
 
