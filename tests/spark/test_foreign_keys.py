@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everview import KeyState
+from everview import Action, KeyState, Reason
 from tests.spark.lake import Lake
 
 FROM = "FROM sale JOIN item ON of_item = i JOIN shop ON of_shop = s"
@@ -143,6 +143,20 @@ def test_after_a_recomputation_whole_tables_are_checked_once_more(star: Lake) ->
     assert _distrusted(star) == [".sale.fi"]
     star.sql("INSERT INTO item VALUES (7, 'late')")
     star.check("v")
+
+
+def test_rows_are_not_identified_by_a_key_that_turns_out_not_to_hold(star: Lake) -> None:
+    """Identified by the sale alone, the second row of a sale would go with the first."""
+    star.create("v", "SELECT id, name FROM sale JOIN item ON of_item = i")
+    star.sql("INSERT INTO item VALUES (1, 'twin')")
+    result = star.check("v", Action.FULL, Reason.KEY_VIOLATED)
+    assert [v.constraint.split(".")[-1] for v in result.violations] == ["item_pk"]
+    star.sql("DELETE FROM item WHERE name = 'pen'")
+    star.check("v")
+    star.sql("INSERT INTO item VALUES (2, 'twin')")
+    star.create("w", "SELECT id, name FROM sale JOIN item ON of_item = i")
+    star.sql("DELETE FROM item WHERE name = 'ink'")
+    star.check("w")
 
 
 def _distrusted(lake: Lake) -> list[str]:

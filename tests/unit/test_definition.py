@@ -131,7 +131,7 @@ def test_what_its_table_is_made_with_outlives_its_keys() -> None:
         define("SELECT k FROM t", "CLUSTER BY (k) TBLPROPERTIES ('p' = '1')"),
         column_comments=(("k", "the key"),),
     )
-    untrusting = definition.without_keys(frozenset({full("t")}))
+    untrusting = definition.without({full("t.t_key")})
     assert untrusting.tables != definition.tables
     assert replace(untrusting, tables=definition.tables) == definition
 
@@ -196,12 +196,13 @@ def test_without_keys_rows_are_identified_as_a_whole() -> None:
     definition = define("SELECT t.k, y FROM t JOIN u ON t.k = u.k")
     assert definition.plan
     assert definition.plan.identity.kind is IdentityKind.KEY
-    for names in ({full("t")}, {full("t"), full("u")}):
-        untrusting = definition.without_keys(frozenset(names))
+    assert definition.constraints == {full("t.t_key"), full("u.u_key")}
+    for broken in ({full("t.t_key")}, definition.constraints):
+        untrusting = definition.without(broken)
         assert untrusting.plan
         assert untrusting.plan.identity.kind is IdentityKind.COUNT
         assert read_definition(untrusting.to_json()).plan == untrusting.plan
-    assert definition.without_keys(frozenset({full("line")})) == definition
+    assert definition.without({full("line.line_key")}) == definition
 
 
 def test_branches_of_a_union_are_cast_where_they_disagree() -> None:

@@ -8,7 +8,7 @@ in another process, without asking Spark.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -23,7 +23,7 @@ from everview.analysis.picked_rows import undecided_picks
 from everview.analysis.strata import layers
 from everview.analysis.stratum_keys import described
 from everview.analysis.ties import undecided_ties
-from everview.catalog.constraints import to_sql
+from everview.catalog.constraints import constraint_id, to_sql
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 from everview.errors import Problem
@@ -125,10 +125,21 @@ class Definition:
         used = (t.field(n) for t in self.tables for n in self.plan.used_columns(str(t.name)))
         return tuple(f for f in used if f)
 
-    def without_keys(self, table_names: frozenset[str]) -> Definition:
-        """The definition with the keys of some tables no longer trusted."""
+    @property
+    def constraints(self) -> frozenset[str]:
+        """The ids of all constraints that its tables declare."""
+        return frozenset(constraint_id(t.name, c) for t in self.tables for c in t.constraints)
+
+    def without(self, constraints: Collection[str]) -> Definition:
+        """The definition over tables that do not declare some constraints, given by their ids."""
         tables = tuple(
-            replace(t, constraints=()) if str(t.name) in table_names else t for t in self.tables
+            replace(
+                t,
+                constraints=tuple(
+                    c for c in t.constraints if constraint_id(t.name, c) not in constraints
+                ),
+            )
+            for t in self.tables
         )
         return replace(self, tables=tables)
 

@@ -18,11 +18,14 @@ def relied_constraints(definition: Definition) -> frozenset[str]:
     Keys that identify its rows or decide an order, and what its joins along foreign keys rely on.
     """
     plan = definition.plan
-    if plan is None:
-        return frozenset()
-    relied = ((table.name, key) for table in relied_keys(definition) for key in table.keys)
-    keys = (constraint_id(name, key) for name, key in relied)
-    return frozenset((*keys, *plan.foreign_keys.relies_on))
+    along = plan.foreign_keys.relies_on if plan else ()
+    return ids_of_relied_keys(definition).union(along)
+
+
+def ids_of_relied_keys(definition: Definition) -> frozenset[str]:
+    """The ids of the keys without which the rows of a view must be stored in another way."""
+    tables = relied_keys(definition)
+    return frozenset(constraint_id(t.name, key) for t in tables for key in t.keys)
 
 
 def relied_keys(definition: Definition) -> tuple[Table, ...]:

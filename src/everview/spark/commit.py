@@ -10,7 +10,7 @@ from enum import StrEnum
 from pyspark.sql import SparkSession
 
 from everview.errors import Code, Problem, RefreshError
-from everview.program.records import Reason, Record, Why, read_record
+from everview.program.records import Reason, Record, Violation, Why, read_record
 from everview.spark.apply import KEY_GONE, KEY_TWICE
 from everview.spark.session import set_for
 from everview.spark.state import View
@@ -45,7 +45,14 @@ class MustBeFull(Exception):  # noqa: N818  (a decision, not an error)
 
 
 class MustBeRebuilt(MustBeFull):
-    """The state itself relies on keys that cannot be relied on: it must be made anew."""
+    """The state itself relies on keys that cannot be relied on: it must be made anew.
+
+    `violations` names the keys, if they are known.
+    """
+
+    def __init__(self, why: Why, violations: tuple[Violation, ...] = ()) -> None:
+        super().__init__(why)
+        self.violations = violations
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,17 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import SparkSession
 
+from everview.algebra.printing import short_name
 from everview.catalog.constraints import constraint_id, proven_versions
 from everview.catalog.drops import relied_ids
 from everview.catalog.tables import Table
 from everview.maintenance.constraint_checks import Check, CheckKind
 from everview.maintenance.identity import HIDDEN_PREFIX
 from everview.maintenance.plan import Plan
-from everview.program.records import Distrust, Record, Violation
+from everview.program.definition import Definition
+from everview.program.records import Distrust, Reason, Record, Violation, Why
+from everview.program.reliance import ids_of_relied_keys
+from everview.spark.commit import MustBeRebuilt
 from everview.spark.pins import Pin
 from everview.sql.change_parts import counted
 from everview.sql.emit import Source, emit
@@ -87,6 +91,16 @@ def checked(
     plan = guarded.plan
     without = plan.with_foreign_keys(plan.foreign_keys.strategy, found)
     return Guarded(without, guarded.distrusted + new, violations)
+
+
+def check_identity(definition: Definition, violations: Iterable[Violation]) -> None:
+    """Refuse to store rows by a key that was found not to hold: two of them would be one."""
+    needed = ids_of_relied_keys(definition)
+    broken = tuple(v for v in violations if v.constraint in needed)
+    if broken:
+        names = ", ".join(dict.fromkeys(short_name(v.constraint) for v in broken))
+        message = f"the view relied on {names}, which does not hold"
+        raise MustBeRebuilt(Why(Reason.KEY_VIOLATED, message), broken)
 
 
 def checked_whole(

@@ -26,6 +26,7 @@ from everview.spark import apply
 from everview.spark.capture import Captured, captured
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.compute import Computation
+from everview.spark.guard import check_identity
 from everview.spark.hold import Held, hold
 from everview.spark.own_rows import are_few, are_rewritten, own_rows
 from everview.spark.pins import Pin, why_key_lost, why_not_continuous
@@ -71,6 +72,7 @@ def refresh_incrementally(
             own = None
         computation = Computation(writer, program, pins, changed, own, small)
         guarded, delta = held.enter_context(computation.guarded_delta(before))
+        check_identity(writer.view.definition, guarded.violations)
         counts = _row_counts(delta) if delta else RowCounts()
         told = f"+{counts.inserted} ~{counts.updated} −{counts.deleted}"
         writer.observe(Point.COMPUTED, f"rows of the view: {told}")

@@ -33,7 +33,7 @@ from everview.program.view_log import newest_record
 from everview.spark import apply
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Observe, Point, Writer
 from everview.spark.compute import source_of
-from everview.spark.guard import checked_whole, unproven
+from everview.spark.guard import check_identity, checked_whole, unproven
 from everview.spark.hold import SMALL
 from everview.spark.incremental import refresh_incrementally
 from everview.spark.pins import Pin, count_rows, pin_sources, why_key_lost, why_schema_changed
@@ -226,6 +226,7 @@ def _proven(
     if before is not None:
         return unproven(plan, before, pins), ()
     found = checked_whole(writer.session, plan, source_of(writer.view, pins), pins)
+    check_identity(writer.view.definition, found.violations)
     return found.distrusted, found.violations
 
 

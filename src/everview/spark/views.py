@@ -77,7 +77,7 @@ class Views:
         definition = self.define(create)
         check_policy(self.workspace, create, definition)
         why = Why(Reason.CREATED, "the view was created")
-        result = build_view(self.workspace, definition, why, self.observe)
+        result = self._build(definition, why)
         if old is not None:
             drop_table(self.spark, old, self.warehouse)
         return result
@@ -91,7 +91,7 @@ class Views:
         try:
             return refresh_view(self.workspace, view, full, self.observe, switches=switches)
         except MustBeRebuilt as must:
-            return self._rebuild(view, must.why)
+            return self._rebuild(view, must)
 
     def verify(self, name: Name) -> Verification:
         """Compare what a view shows with its query, recomputed at the recorded versions."""
@@ -123,19 +123,34 @@ class Views:
             problem = Problem(Code.VIEW_EXISTS, f"{short_name(str(name))} exists already", hint)
             raise CatalogError(problem)
 
-    def _rebuild(self, view: View, why: Why) -> RefreshResult:
+    def _build(
+        self, definition: Definition, why: Why, found: tuple[Violation, ...] = ()
+    ) -> RefreshResult:
+        """Make a view's state; a key that identifies its rows and does not hold is not relied on.
+
+        Those that joins along foreign keys rely on, too, are checked when a state is first filled.
+        """
+        try:
+            return build_view(self.workspace, definition, why, self.observe, found)
+        except MustBeRebuilt as must:
+            found += must.violations
+            anew = definition.without({v.constraint for v in must.violations})
+            return build_view(self.workspace, anew, why, self.observe, found)
+
+    def _rebuild(self, view: View, must: MustBeRebuilt) -> RefreshResult:
         """Make a view's state anew, for the tables and keys as they are now.
 
         Keys that turned out not to hold are not relied on until it is defined anew.
         """
-        definition = view.definition
-        found: tuple[Violation, ...] = ()
-        if why.code is Reason.KEY_VIOLATED:
-            found = violated_keys(self.workspace.session_for(definition), definition)
-            anew = definition.without_keys(frozenset(str(t.name) for t in definition.tables))
+        definition, found = view.definition, must.violations
+        if must.why.code is Reason.KEY_VIOLATED:
+            session = self.workspace.session_for(definition)
+            found = found or violated_keys(session, definition)
+            broken = {v.constraint for v in found} or definition.constraints
+            anew = definition.without(broken)
         else:
             anew = self._redefine(definition)
-        result = build_view(self.workspace, anew, why, self.observe, found)
+        result = self._build(anew, must.why, found)
         drop_table(self.spark, view.state.name, self.warehouse)
         return result
 
