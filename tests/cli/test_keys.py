@@ -79,6 +79,7 @@ def test_the_list_of_one_table_as_json(warehouse: Path) -> None:
         "rely": True,
         "state": "not checked",
         "proven_version": None,
+        "violated_version": None,
         "violated_by": [],
     }
 

@@ -127,9 +127,7 @@ class Maintained:
         reading = read_query(self.text, self._find)
         assert reading.relation is not None, [p.detail for p in reading.problems]
         tables = {str(t.name): t for t in reading.tables}
-        self.plan: Plan = make_plan(
-            reading.relation, tables, choices=Choices(thorough=True, off=self.off)
-        )
+        self.plan: Plan = make_plan(reading.relation, tables, choices=Choices(off=self.off))
         self.without_relevance: Plan = make_plan(
             reading.relation, tables, choices=Choices(off=self.off | {Optimisation.RELEVANCE})
         )

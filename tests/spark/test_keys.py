@@ -78,7 +78,7 @@ def test_what_holds_is_proven_and_what_does_not_is_shown(lake: Lake) -> None:
     foreign, primary = lake.ev.check_keys("orders")
     assert foreign.holds and not primary.holds
     states = {k.name: k.state for k in lake.ev.keys("orders")}
-    assert states == {"fk": KeyState.PROVEN, "pk": KeyState.NOT_CHECKED}
+    assert states == {"fk": KeyState.PROVEN, "pk": KeyState.VIOLATED}
     lake.sql("DROP TABLE customer")
     foreign, _ = lake.ev.check_keys("orders", record=False)
     assert "there is no Delta table" in foreign.problem and not foreign.holds

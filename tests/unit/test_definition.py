@@ -113,7 +113,7 @@ def test_what_was_chosen_of_optimisations_is_read_back() -> None:
         ("everview.definition", "{}", "everview.definition is no property of a view"),
         ("everview.foreign_keys", "yes", "can be split, dynamic, static, off"),
         ("everview.off", "relevance, speed", "'speed', but can be relevance, sums"),
-        ("everview.foreign_key_checks", "none", "can be changes, thorough"),
+        ("everview.foreign_key_checks", "none", "can be thorough, changes"),
     ],
 )
 def test_a_choice_that_there_is_not_is_refused(name: str, value: str, says: str) -> None:

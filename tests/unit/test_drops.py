@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from everview.catalog.constraints import ForeignKey, PrimaryKey, Unique
-from everview.catalog.drops import check_drop, foreign_keys_to, relied_ids
+from everview.catalog.drops import check_drop, foreign_keys_to
 from everview.catalog.tables import Table
 from everview.errors import CatalogError, Code
 from tests.law.schemas import make_table
-from tests.unit.given import full
 
 KEY, OTHER = PrimaryKey("pk", ("id",), rely=True), Unique("code", ("code",), rely=False)
 CUSTOMER = make_table("customer", {"id": "int", "code": "int"}, constraints=(KEY, OTHER))
@@ -59,7 +58,3 @@ def test_a_table_may_refer_to_itself() -> None:
     boss = ForeignKey("boss", ("code",), CUSTOMER.name, ("id",), rely=True)
     own = Table(CUSTOMER.name, CUSTOMER.fields, (KEY, boss))
     assert foreign_keys_to(KEY, own, (own,)) == ((own, boss),)
-
-
-def test_what_is_declared_with_rely_has_an_id() -> None:
-    assert relied_ids(TABLES) == {full("customer.pk"), full("orders.fk")}

@@ -284,13 +284,15 @@ def test_the_edge_that_closes_a_cycle_is_checked_too() -> None:
     }
 
 
-def test_references_to_removed_keys_are_looked_for_only_if_thorough() -> None:
+def test_references_to_removed_keys_are_looked_for_where_keys_were_removed() -> None:
     """(F2) reads the table that refers, so its cost does not follow the change."""
     found = plan("select v from fact join dim on f = k")
     asked = {CheckKind.SINGLE, CheckKind.FOUND}
-    assert {c.kind for c in found.checks(found.tables)} == asked
-    thorough = replace(found, choices=Choices(thorough=True))
-    assert {c.kind for c in thorough.checks(found.tables)} == {*asked, CheckKind.UNREFERENCED}
+    assert {c.kind for c in found.checks(found.tables)} == {*asked, CheckKind.UNREFERENCED}
+    none_removed = {full("dim"): Parts(removed=False)}
+    assert {c.kind for c in found.checks(found.tables, none_removed)} == asked
+    changes_only = replace(found, choices=Choices(thorough=False))
+    assert {c.kind for c in changes_only.checks(found.tables)} == asked
 
 
 def test_switched_off_nothing_is_told_apart_or_asked() -> None:
@@ -321,12 +323,12 @@ class TestHowABranchIsComputed:
         assert any(isinstance(n, Broadcast) for n in nodes(self.computed(small=True)))
 
     def test_a_table_that_two_keys_refer_to_is_screened_in_one_scan(self) -> None:
-        (screen,) = self.PLAN.screens(self.PLAN.tables)
+        (screen,) = self.PLAN.screens(self.PLAN.tables, {full("dim"): Parts(removed=False)})
         read = [s for s in scans(self.PLAN.computation(screen)) if s.state is State.POST]
         assert read == [Scan(full("dim"), "d", ("k",))]
 
     def test_a_screen_reads_between_the_bounds_of_all_that_ask(self) -> None:
-        (screen,) = self.PLAN.screens(self.PLAN.tables)
+        (screen,) = self.PLAN.screens(self.PLAN.tables, {full("dim"): Parts(removed=False)})
         bounds = {"dim k": "79", "fact f": "15", "fact g": "34"}
         ranges = {
             (full(name.split()[0]), name.split()[1]): (Literal(low), Literal(high))

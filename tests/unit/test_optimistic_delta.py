@@ -13,10 +13,10 @@ from everview.program.records import Violation
 from everview.program.steps import make_program
 from everview.spark.commit import Writer
 from everview.spark.compute import Computation
-from everview.spark.guard import Guarded
 from everview.spark.hold import Held
-from tests.unit.test_guard import SALE_T, STAR, pin
+from everview.spark.trust import Guarded
 from tests.unit.test_records import RECORD
+from tests.unit.test_trust import SALE_T, STAR, pin
 
 PINS = (pin("sale"), pin("t"), pin("u"))
 WRITER: Writer = None  # type: ignore[assignment]

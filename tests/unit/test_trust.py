@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import pytest
 
-from everview.catalog.constraints import PROPERTY_PREFIX, PROVEN_PREFIX, to_sql
+from everview.catalog.constraints import (
+    PROPERTY_PREFIX,
+    PROVEN_PREFIX,
+    VIOLATED_PREFIX,
+    Constraint,
+    ForeignKey,
+    to_sql,
+)
 from everview.program.records import Distrust, Reason, SourcePosition, Violation
 from everview.spark.commit import MustBeRebuilt
-from everview.spark.guard import check_identity, trusting
 from everview.spark.pins import Pin
 from everview.spark.tables import Detail
+from everview.spark.trust import check_identity, refuted, trusting, unproven
 from everview.warehouse.delta_log import DeltaLog
 from tests.unit.given import TABLES, full, plan
 from tests.unit.test_records import RECORD
@@ -22,10 +31,17 @@ STAR = plan(QUERY)
 SALE_T = full("sale.sale_t")
 
 
-def pin(own: str, proven: dict[str, str] | None = None) -> Pin:
+def pin(
+    own: str,
+    proven: Mapping[str, str] = MappingProxyType({}),
+    violated: Mapping[str, str] = MappingProxyType({}),
+    declared: Sequence[Constraint] | None = None,
+) -> Pin:
     table = TABLES[own]
-    properties = {f"{PROPERTY_PREFIX}{c.name}": to_sql(c) for c in table.constraints}
-    properties |= {f"{PROVEN_PREFIX}{name}": version for name, version in (proven or {}).items()}
+    now = table.constraints if declared is None else declared
+    properties = {f"{PROPERTY_PREFIX}{c.name}": to_sql(c) for c in now}
+    properties |= {f"{PROVEN_PREFIX}{name}": version for name, version in proven.items()}
+    properties |= {f"{VIOLATED_PREFIX}{name}": version for name, version in violated.items()}
     detail = Detail(table.name, "id", "nowhere", properties, ())
     log: DeltaLog = None  # type: ignore[assignment]
     return Pin(table, detail, log, SourcePosition(str(table.name), "id", 9, 0))
@@ -51,6 +67,47 @@ def test_what_is_remembered_is_not_used(
     assert found.distrusted == remembered
     used = {e.foreign_key for e in found.plan.foreign_keys.graph.edges}
     assert used == {full("sale.sale_t"), full("sale.sale_u")} - {d.constraint for d in distrusted}
+
+
+def other_constraints(name: str) -> tuple[Constraint, ...]:
+    """What sale declares now, the constraint of a name dropped."""
+    return tuple(c for c in TABLES["sale"].constraints if c.name != name)
+
+
+def test_one_that_was_dropped_is_remembered_until_it_was_checked() -> None:
+    """Declared again, it may not hold: nobody has asked the changes in between."""
+    rest = other_constraints("sale_t")
+    dropped = trusting(STAR, RECORD, (pin("sale", declared=rest), pin("t"), pin("u")))
+    assert dropped.distrusted == (Distrust(SALE_T, 9, violated=False),)
+    before = replace(RECORD, distrusted=dropped.distrusted)
+    again = trusting(STAR, before, (pin("sale"), pin("t"), pin("u")))
+    for found in (dropped, again):
+        used = {e.foreign_key for e in found.plan.foreign_keys.graph.edges}
+        assert used == {full("sale.sale_u")}
+
+
+def test_another_constraint_of_the_same_name_is_not_the_same() -> None:
+    other = ForeignKey("sale_t", ("of_u",), TABLES["t"].name, ("k",), rely=True)
+    now = (*other_constraints("sale_t"), other)
+    found = trusting(STAR, RECORD, (pin("sale", declared=now), pin("t"), pin("u")))
+    assert found.distrusted == (Distrust(SALE_T, 9, violated=False),)
+
+
+def test_what_a_check_finds_violated_is_news_once() -> None:
+    pins = (pin("sale", violated={"sale_t": "7"}), pin("t"), pin("u"))
+    [found] = refuted(define(QUERY), RECORD, pins)
+    assert found.constraint == SALE_T
+    said = "sale.sale_t does not hold: everview keys check found so in version 7 of its table"
+    assert str(found) == said
+    after = unproven(STAR, RECORD, pins)
+    assert Distrust(SALE_T, 7) in after
+    assert all(d.constraint == SALE_T or not d.violated for d in after)
+    assert refuted(define(QUERY), replace(RECORD, distrusted=after), pins) == ()
+
+
+def test_what_a_view_does_not_rely_on_may_be_violated() -> None:
+    pins = (pin("sale", violated={"sale_t": "7"}), pin("u"))
+    assert refuted(define("select id, y from sale join u on of_u = u.k"), RECORD, pins) == ()
 
 
 def test_rows_are_not_stored_by_a_key_that_does_not_hold() -> None:

@@ -2,8 +2,8 @@
 
 A table keeps each constraint as a property `everview.constraint.<name>`, whose value is the
 constraint as SQL, so that Spark's own DESCRIBE EXTENDED shows it. `everview.sql` reads it back.
-One that was found to hold in the whole table has `everview.proven.<name>` beside it: the version of
-the table that was checked.
+One that was checked against the whole table has `everview.proven.<name>` beside it if it was found
+to hold, else `everview.violated.<name>`: the version of the table that was checked.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from everview.catalog.names import Name, plain
 PROPERTY_PREFIX = "everview.constraint."
 PROVEN_PREFIX = "everview.proven."
 """With the name of a constraint: the version of its table at which it was found to hold."""
+VIOLATED_PREFIX = "everview.violated."
+"""With the name of a constraint: the version of its table at which it was found not to hold."""
 
 
 @dataclass(frozen=True)
@@ -71,17 +73,16 @@ def constraint_id(table: Name, constraint: Constraint) -> str:
     return f"{table}.{plain(constraint.name)}"
 
 
-def proven_versions(properties: Mapping[str, str]) -> dict[str, int]:
-    """For each constraint that was proven its name and the version of its table that was checked.
+def checked_versions(properties: Mapping[str, str], prefix: str = PROVEN_PREFIX) -> dict[str, int]:
+    """For each constraint that was proven, or found violated, the version that was checked.
 
-    What is no version is no proof.
+    What is no version says nothing.
     """
-    found = ((p.removeprefix(PROVEN_PREFIX), v) for p, v in properties.items() if _is_proof(p, v))
-    return {name: int(version) for name, version in found}
-
-
-def _is_proof(name: str, value: str) -> bool:
-    return name.startswith(PROVEN_PREFIX) and value.isascii() and value.isdecimal()
+    return {
+        name.removeprefix(prefix): int(value)
+        for name, value in properties.items()
+        if name.startswith(prefix) and value.isascii() and value.isdecimal()
+    }
 
 
 def to_sql(constraint: Constraint) -> str:

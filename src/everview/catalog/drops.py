@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from everview.catalog.constraints import Constraint, ForeignKey, PrimaryKey, constraint_id
+from everview.catalog.constraints import Constraint, ForeignKey, PrimaryKey
 from everview.catalog.tables import Table
 from everview.errors import CatalogError, Code, Problem
 
@@ -55,11 +55,6 @@ def check_drop(
         hint = "DROP CONSTRAINT … CASCADE drops these foreign keys too; views go on without it"
         raise CatalogError(Problem(Code.CONSTRAINT_IN_USE, detail, hint))
     return referring
-
-
-def relied_ids(tables: Iterable[Table]) -> frozenset[str]:
-    """The ids of all constraints that are declared with RELY."""
-    return frozenset(constraint_id(t.name, c) for t in tables for c in t.constraints if c.rely)
 
 
 def _refers_to(key: ForeignKey, target: Constraint) -> bool:

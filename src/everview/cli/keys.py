@@ -21,7 +21,7 @@ def list_keys(args: argparse.Namespace, shell: Shell) -> int:
     """The declared keys and foreign keys, from the logs of the tables."""
     known = tables_of_warehouse(existing(args.warehouse))
     violated = found_violated(find_views(args.warehouse).views)
-    found = declared_keys(_chosen(known, args.tables), known.proven, violated)
+    found = declared_keys(_chosen(known, args.tables), known.properties, violated)
     if args.json:
         for key in found:
             shell.console.json(asdict(key))

@@ -33,7 +33,7 @@ class Choices:
     """What was chosen for a view."""
 
     foreign_keys: Strategy = Strategy.SPLIT
-    thorough: bool = False
+    thorough: bool = True
     """Whether a refresh looks for references to removed keys in the whole table that refers."""
     off: frozenset[Optimisation] = frozenset()
 

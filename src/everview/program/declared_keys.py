@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from everview.catalog.constraints import Constraint, constraint_id, to_text
+from everview.catalog.constraints import (
+    VIOLATED_PREFIX,
+    Constraint,
+    checked_versions,
+    constraint_id,
+    to_text,
+)
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
 from everview.program.definition import Definition
@@ -46,6 +52,8 @@ class DeclaredKey:
     state: KeyState
     proven_version: int | None = None
     """The version of the table at which a check last found it to hold."""
+    violated_version: int | None = None
+    """The version of the table at which a check found that it does not hold."""
     violated_by: tuple[str, ...] = ()
     """The views whose refreshes found that it does not hold, and do not rely on it."""
 
@@ -58,7 +66,14 @@ class DeclaredKey:
             case KeyState.NOT_CHECKED:
                 return "not checked"
             case KeyState.VIOLATED:
-                return f"violated (by a refresh of {', '.join(self.violated_by)})"
+                return f"violated (by {' and '.join(self._found_by)})"
+
+    @property
+    def _found_by(self) -> Iterator[str]:
+        if self.violated_version is not None:
+            yield f"a check of version {self.violated_version}"
+        if self.violated_by:
+            yield f"a refresh of {', '.join(self.violated_by)}"
 
     def __str__(self) -> str:
         trust = "RELY" if self.rely else "NORELY"
@@ -85,21 +100,26 @@ def found_violated(views: Iterable[_View]) -> tuple[FoundViolated, ...]:
 
 def declared_keys(
     tables: Iterable[Table],
-    proven: Mapping[Name, Mapping[str, int]],
+    properties: Mapping[Name, Mapping[str, str]],
     violations: Iterable[FoundViolated] = (),
 ) -> tuple[DeclaredKey, ...]:
-    """What tables declare, in the order of their names; `proven` is by table and constraint."""
+    """What tables declare, in the order of their names; their `properties` say what was checked."""
     found = tuple(violations)
     return tuple(
-        _declared(table, constraint, proven.get(table.name, {}).get(constraint.name), found)
+        _declared(table, constraint, properties.get(table.name, {}), found)
         for table in sorted(tables, key=lambda t: t.name)
         for constraint in table.constraints
     )
 
 
 def _declared(
-    table: Table, constraint: Constraint, proven: int | None, violations: Iterable[FoundViolated]
+    table: Table,
+    constraint: Constraint,
+    properties: Mapping[str, str],
+    violations: Iterable[FoundViolated],
 ) -> DeclaredKey:
+    proven = checked_versions(properties).get(constraint.name)
+    violated = checked_versions(properties, VIOLATED_PREFIX).get(constraint.name)
     own = constraint_id(table.name, constraint).lower()
     by = sorted(
         v.view.short
@@ -112,7 +132,8 @@ def _declared(
         name=constraint.name,
         declared=to_text(constraint),
         rely=constraint.rely,
-        state=KeyState.VIOLATED if by else known,
+        state=KeyState.VIOLATED if by or violated is not None else known,
         proven_version=proven,
+        violated_version=violated,
         violated_by=tuple(by),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from everview.catalog.checks import checked
-from everview.catalog.constraints import Constraint, ForeignKey, proven_versions
+from everview.catalog.constraints import Constraint, ForeignKey
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 from everview.errors import CatalogError, SqlError
@@ -27,8 +27,8 @@ class OfflineTables:
 
     tables: tuple[Table, ...]
     without_feed: frozenset[Name] = frozenset()
-    proven: Mapping[Name, Mapping[str, int]] = field(default_factory=dict)
-    """For each table the versions at which its constraints, by name, were found to hold."""
+    properties: Mapping[Name, Mapping[str, str]] = field(default_factory=dict)
+    """For each table its properties, as far as they are known."""
 
     def find(self, name: Name) -> Table | None:
         """A table by the name a query uses; case does not matter."""
@@ -49,7 +49,7 @@ def tables_of_warehouse(warehouse: Path) -> OfflineTables:
     found = tuple(tables_in(warehouse))
     tables: list[Table] = []
     without_feed: set[Name] = set()
-    proven: dict[Name, Mapping[str, int]] = {}
+    properties: dict[Name, Mapping[str, str]] = {}
     for name, directory in found:
         log = DeltaLog(directory)
         metadata = log.metadata() if log.versions() else None
@@ -62,12 +62,12 @@ def tables_of_warehouse(warehouse: Path) -> OfflineTables:
             continue
         fields = tuple(Field(*field) for field in metadata.fields)
         tables.append(Table(name, fields, constraints_of(metadata.properties)))
-        proven[name] = proven_versions(metadata.properties)
+        properties[name] = metadata.properties
         if not metadata.has_feed:
             without_feed.add(name)
     views = stored_views(found).views
     tables += [Table(v.name, (), unsupported="is a view, not a table") for v in views]
-    return OfflineTables(tuple(tables), frozenset(without_feed), proven)
+    return OfflineTables(tuple(tables), frozenset(without_feed), properties)
 
 
 def tables_of_snapshot(file: Path) -> OfflineTables:

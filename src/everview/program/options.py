@@ -11,7 +11,7 @@ from everview.maintenance.foreign_keys import Strategy
 
 PREFIX = "everview."
 FOREIGN_KEYS, CHECKS, OFF = (f"{PREFIX}{n}" for n in ("foreign_keys", "foreign_key_checks", "off"))
-_CHECKS = ("changes", "thorough")
+_CHECKS = ("thorough", "changes")
 
 
 def choices_of(properties: Iterable[tuple[str, str]]) -> Choices:

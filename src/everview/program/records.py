@@ -125,7 +125,8 @@ class Violation:
 
     def __str__(self) -> str:
         which = f", as in {'; '.join(self.samples)}" if self.samples else ""
-        return f"{short_name(self.constraint)} does not hold: {self.kind} ({self.rows} rows{which})"
+        rows = f" ({self.rows} rows{which})" if self.rows else ""
+        return f"{short_name(self.constraint)} does not hold: {self.kind}{rows}"
 
 
 @dataclass(frozen=True)

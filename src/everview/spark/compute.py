@@ -21,13 +21,13 @@ from everview.maintenance.lets import Let
 from everview.maintenance.plan import Plan
 from everview.program.records import Reason, Record, Why
 from everview.program.steps import Program
-from everview.spark import apply, guard
+from everview.spark import apply, guard, trust
 from everview.spark.capture import Captured, change_view, view_name
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
-from everview.spark.guard import Guarded
 from everview.spark.hold import Held, hold
 from everview.spark.pins import Pin
 from everview.spark.state import View
+from everview.spark.trust import Guarded
 from everview.sql.change_parts import part_of
 from everview.sql.emit import Source, emit
 
@@ -51,7 +51,7 @@ class Computation:
         The constraints are checked while the change is computed, for they hold as a rule. If one
         does not, the change is computed again without relying on it.
         """
-        trusted = guard.trusting(self.program.compute.plan, before, self.pins)
+        trusted = trust.trusting(self.program.compute.plan, before, self.pins)
         with ThreadPoolExecutor(1) as beside, ExitStack() as held:
             checking = beside.submit(self._checked, trusted)
             delta, failed = None, None

@@ -12,6 +12,7 @@ from everview.catalog.checks import checked
 from everview.catalog.constraints import (
     PROPERTY_PREFIX,
     PROVEN_PREFIX,
+    VIOLATED_PREFIX,
     Constraint,
     ForeignKey,
     to_sql,
@@ -63,7 +64,8 @@ def _needing(
 
 def _remove(spark: SparkSession, table: Name, constraint: Constraint) -> None:
     """Forget a constraint, and that it was proven: another one may get its name."""
-    keys = (PROPERTY_PREFIX + constraint.name, PROVEN_PREFIX + constraint.name)
+    prefixes = (PROPERTY_PREFIX, PROVEN_PREFIX, VIOLATED_PREFIX)
+    keys = [prefix + constraint.name for prefix in prefixes]
     unset = f"UNSET TBLPROPERTIES IF EXISTS ({', '.join(map(string, keys))})"
     spark.sql(f"ALTER TABLE {table.quoted()} {unset}")
 

@@ -1,34 +1,24 @@
-"""The constraints that joins along foreign keys rely on: which may be, and what a change shows.
+"""Whether the constraints that joins along foreign keys rely on hold: asked of a change, or of all.
 
-A constraint is used while it is proven: a check of whole tables when the view was created, and of
-every change since (`maintenance/constraint_checks.py`). One that is found violated is remembered
-with the view's position and not used again before `everview keys check` has found it to hold. Then,
-and after the view was recomputed, whose changes nobody checked, a refresh that does not use it
-checks the whole tables once more.
+A change is asked before anything is written (`maintenance/constraint_checks.py`). Whole tables are
+checked when a view is created, after it was recomputed, whose changes nobody asked, and when a
+constraint is mended or declared again; the refresh that does so does not use it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import SparkSession
 
-from everview.algebra.printing import short_name
-from everview.catalog.constraints import constraint_id, proven_versions
-from everview.catalog.drops import relied_ids
-from everview.catalog.tables import Table
 from everview.maintenance.constraint_checks import Check, CheckKind
 from everview.maintenance.identity import HIDDEN_PREFIX
 from everview.maintenance.plan import Plan
-from everview.program.definition import Definition
-from everview.program.records import Distrust, Reason, Record, Violation, Why
-from everview.program.reliance import ids_of_relied_keys
-from everview.spark.commit import MustBeRebuilt
+from everview.program.records import Distrust, Violation
 from everview.spark.pins import Pin
+from everview.spark.trust import Guarded, undeclared, version_of
 from everview.sql.change_parts import counted
 from everview.sql.emit import Source, emit
-from everview.sql.stored_constraints import constraints_of
 
 _SAMPLES = 3
 _KINDS = {
@@ -36,43 +26,6 @@ _KINDS = {
     CheckKind.FOUND: "rows refer to a key that is not there",
     CheckKind.UNREFERENCED: "rows refer to a key that was removed",
 }
-
-
-@dataclass(frozen=True)
-class Guarded:
-    """A plan that uses only what may be relied on, and what is to be remembered."""
-
-    plan: Plan
-    distrusted: tuple[Distrust, ...]
-    violations: tuple[Violation, ...] = ()
-
-
-def trusting(plan: Plan, before: Record, pins: Sequence[Pin]) -> Guarded:
-    """The plan without the constraints that are not declared any more, or not trusted.
-
-    One that was violated and is mended is not used yet: the very change that mends it may be among
-    those of this refresh, and in the state before it did not hold.
-    """
-    proven = _proven(pins)
-    kept = tuple(
-        replace(d, violated=d.violated and proven.get(d.constraint, -1) <= d.version)
-        for d in before.distrusted
-    )
-    now = relied_ids(Table(p.name, (), constraints_of(p.detail.properties)) for p in pins)
-    undeclared = set(plan.foreign_keys.relies_on) - now
-    ids = undeclared | {d.constraint for d in kept}
-    return Guarded(plan.with_foreign_keys(plan.foreign_keys.strategy, ids), kept)
-
-
-def _proven(pins: Iterable[Pin]) -> dict[str, int]:
-    """For each constraint that was checked the version of its table at which it held."""
-    found = {}
-    for pin in pins:
-        versions = proven_versions(pin.detail.properties)
-        for constraint in constraints_of(pin.detail.properties):
-            if constraint.name in versions:
-                found[constraint_id(pin.name, constraint)] = versions[constraint.name]
-    return found
 
 
 def checked(
@@ -87,20 +40,10 @@ def checked(
         return guarded
     found = {v.constraint for v in violations}
     known = {d.constraint for d in guarded.distrusted}
-    new = tuple(Distrust(c, _version(c, pins)) for c in sorted(found - known))
+    new = tuple(Distrust(c, version_of(c, pins)) for c in sorted(found - known))
     plan = guarded.plan
     without = plan.with_foreign_keys(plan.foreign_keys.strategy, found)
     return Guarded(without, guarded.distrusted + new, violations)
-
-
-def check_identity(definition: Definition, violations: Iterable[Violation]) -> None:
-    """Refuse to store rows by a key that was found not to hold: two of them would be one."""
-    needed = ids_of_relied_keys(definition)
-    broken = tuple(v for v in violations if v.constraint in needed)
-    if broken:
-        names = ", ".join(dict.fromkeys(short_name(v.constraint) for v in broken))
-        message = f"the view relied on {names}, which does not hold"
-        raise MustBeRebuilt(Why(Reason.KEY_VIOLATED, message), broken)
 
 
 def checked_whole(
@@ -111,29 +54,24 @@ def checked_whole(
     return checked(session, Guarded(plan, ()), checks, pins)
 
 
-def unproven(plan: Plan, before: Record, pins: Sequence[Pin]) -> tuple[Distrust, ...]:
-    """What is not to be used after a recomputation, whose changes nobody checked."""
-    violated = tuple(d for d in before.distrusted if d.violated)
-    known = {d.constraint for d in violated}
-    rest = (c for c in plan.foreign_keys.relies_on if c not in known)
-    return (*violated, *(Distrust(c, _version(c, pins), violated=False) for c in rest))
-
-
 def proven_again(
     session: SparkSession, plan: Plan, guarded: Guarded, source: Source, pins: Sequence[Pin]
 ) -> Guarded:
-    """What is to be remembered when whole tables have been checked after a recomputation.
+    """What is to be remembered when whole tables have been checked for what nothing is known of.
 
-    They are not used yet: nothing is known of the state before.
+    It is not used yet: nothing is known of the state before.
     """
-    waiting = {d.constraint for d in guarded.distrusted if not d.violated}
+    lost = undeclared(pins)
+    waiting = {
+        d.constraint for d in guarded.distrusted if not d.violated and d.constraint not in lost
+    }
     if not waiting:
         return guarded
     whole = checked_whole(session, plan, source, pins)
-    kept = tuple(d for d in guarded.distrusted if d.violated)
-    known = {d.constraint for d in kept}
-    found = tuple(d for d in whole.distrusted if d.constraint not in known)
-    return Guarded(guarded.plan, kept + found, guarded.violations + whole.violations)
+    kept = tuple(d for d in guarded.distrusted if d.constraint not in waiting)
+    found = tuple(d for d in whole.distrusted if d.constraint in waiting)
+    violations = tuple(v for v in whole.violations if v.constraint in waiting)
+    return Guarded(guarded.plan, kept + found, guarded.violations + violations)
 
 
 def rows_found(session: SparkSession, queries: Mapping[str, str]) -> dict[str, int]:
@@ -162,9 +100,3 @@ def _samples(session: SparkSession, sql: str) -> tuple[str, ...]:
 
 def _is_hidden(name: str) -> bool:
     return name.startswith((HIDDEN_PREFIX, "#"))
-
-
-def _version(constraint: str, pins: Iterable[Pin]) -> int:
-    """The pinned version of the table of a constraint."""
-    table = constraint.rpartition(".")[0]
-    return next((p.position.version for p in pins if str(p.name) == table), -1)

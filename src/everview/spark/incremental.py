@@ -26,12 +26,12 @@ from everview.spark import apply
 from everview.spark.capture import Captured, captured
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.compute import Computation
-from everview.spark.guard import check_identity
 from everview.spark.hold import Held, hold
 from everview.spark.own_rows import are_few, are_rewritten, own_rows
 from everview.spark.pins import Pin, why_key_lost, why_not_continuous
 from everview.spark.session import set_for
 from everview.spark.state import keep_deletion_vectors
+from everview.spark.trust import check_identity
 from everview.sql.emit import WEIGHT
 from everview.warehouse.delta_log import Commit
 

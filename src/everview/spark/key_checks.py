@@ -1,14 +1,15 @@
-"""Full checks of declared keys and foreign keys, at pinned versions; what holds is written down."""
+"""Full checks of declared keys and foreign keys, at pinned versions; what is found is noted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
 from everview.catalog.constraints import (
     PROVEN_PREFIX,
+    VIOLATED_PREFIX,
     Constraint,
     ForeignKey,
     PrimaryKey,
@@ -44,9 +45,9 @@ def check_keys(
 ) -> Iterator[KeyCheck]:
     """Compare every declared constraint of some tables with all their rows.
 
-    With `record` the version of its table at which a constraint was found to hold is written down
-    there. What was written before is taken back first: so what is proven is later than all that a
-    refresh has found until now, even if nobody has written to the table since.
+    With `record` the version of its table at which a constraint was found to hold, or not to, is
+    written down there. What was written before is taken back first: so what is found is later than
+    all that a refresh has found until now, even if nobody has written to the table since.
     """
     for table in tables:
         if not table.constraints:
@@ -56,7 +57,7 @@ def check_keys(
         own = pin(session, table)
         checks = {c.name: _check(session, own, c) for c in table.constraints}
         if record:
-            _write_down(session, own, [name for name, check in checks.items() if check.holds])
+            _write_down(session, own, checks)
         yield from checks.values()
 
 
@@ -141,12 +142,16 @@ def pin(session: SparkSession, table: Table) -> Pinned:
 
 
 def _withdraw(session: SparkSession, table: Table) -> None:
-    """Forget what was proven of a table; a commit, even if there is nothing to forget."""
-    keys = ", ".join(string(PROVEN_PREFIX + c.name) for c in table.constraints)
+    """Forget what was found of a table; a commit, even if there is nothing to forget."""
+    names = (p + c.name for c in table.constraints for p in (PROVEN_PREFIX, VIOLATED_PREFIX))
+    keys = ", ".join(map(string, names))
     session.sql(f"ALTER TABLE {table.name.quoted()} UNSET TBLPROPERTIES IF EXISTS ({keys})")
 
 
-def _write_down(session: SparkSession, own: Pinned, names: Sequence[str]) -> None:
-    pairs = ", ".join(f"{string(PROVEN_PREFIX + n)} = {string(str(own.version))}" for n in names)
+def _write_down(session: SparkSession, own: Pinned, checks: Mapping[str, KeyCheck]) -> None:
+    """Note what was found; of a constraint that could not be checked, nothing."""
+    found = {name: check for name, check in checks.items() if not check.problem}
+    names = ((PROVEN_PREFIX if c.holds else VIOLATED_PREFIX) + name for name, c in found.items())
+    pairs = ", ".join(f"{string(name)} = {string(str(own.version))}" for name in names)
     if pairs:
         session.sql(f"ALTER TABLE {own.table.name.quoted()} SET TBLPROPERTIES ({pairs})")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from everview.catalog.constraints import proven_versions
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
 from everview.program.declared_keys import DeclaredKey, declared_keys, found_violated
@@ -31,9 +30,9 @@ class Keys:
         spark = self.workspace.user
         tables = self._tables(names)
         details = {t.name: describe(spark, t.name) for t in tables}
-        proven = {n: proven_versions(d.properties) for n, d in details.items() if d}
+        properties = {name: detail.properties for name, detail in details.items() if detail}
         views = self.inventory.views(spark.catalog.currentCatalog())
-        return declared_keys(tables, proven, found_violated(views))
+        return declared_keys(tables, properties, found_violated(views))
 
     def checked(self, names: Sequence[Name] = (), *, record: bool = True) -> Iterator[KeyCheck]:
         """Every declared constraint compared with all rows, one after the other."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
+from everview.algebra.printing import short_name
 from everview.catalog.names import quote
 from everview.errors import Code, Problem, RefreshError
 from everview.maintenance.identity import COUNT
@@ -33,12 +34,13 @@ from everview.program.view_log import newest_record
 from everview.spark import apply
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Observe, Point, Writer
 from everview.spark.compute import source_of
-from everview.spark.guard import check_identity, checked_whole, unproven
+from everview.spark.guard import checked_whole
 from everview.spark.hold import SMALL
 from everview.spark.incremental import refresh_incrementally
 from everview.spark.pins import Pin, count_rows, pin_sources, why_key_lost, why_schema_changed
 from everview.spark.session import Workspace
 from everview.spark.state import View
+from everview.spark.trust import check_identity, refuted, unproven
 from everview.sql.emit import emit
 from everview.sql.statements import RefreshPolicy
 from everview.warehouse.delta_log import Commit
@@ -93,8 +95,9 @@ def _refresh(
     pins = pin_sources(writer.session, definition)
     writer.observe(Point.PINNED, ", ".join(f"{p.name.short}@{p.position.version}" for p in pins))
     moved = [p for p in pins if _has_moved(p, before)]
-    writer = replace(writer, draft=_drafted(writer.draft, before, moved))
-    why = full or _why_full(definition, before, foreign, bool(moved))
+    broken = refuted(definition, before, pins) if before else ()
+    writer = replace(writer, draft=_drafted(writer.draft, before, moved, broken))
+    why = full or _why_full(definition, before, foreign, bool(moved)) or _why_refuted(broken)
     if why is None and before and not moved:
         return replace(writer.draft, sources=before.sources), view.log.head()
     why = why or _why_cheaper(definition, writer.draft)
@@ -109,6 +112,7 @@ def _refresh(
     if why is None:
         raise AssertionError("a refresh is incremental or has a reason to be full")
     _check_policy(view, why)
+    check_identity(definition, broken)
     if before and _is_outdated(writer, pins):
         raise MustBeRebuilt(why)
     try:
@@ -119,7 +123,9 @@ def _refresh(
         raise
 
 
-def _drafted(draft: Record, before: Record | None, moved: Sequence[Pin]) -> Record:
+def _drafted(
+    draft: Record, before: Record | None, moved: Sequence[Pin], broken: tuple[Violation, ...]
+) -> Record:
     """What the record of a refresh says whatever it does: what was before, what to expect."""
     if before is None:
         return draft
@@ -130,8 +136,16 @@ def _drafted(draft: Record, before: Record | None, moved: Sequence[Pin]) -> Reco
         starts=tuple((s.table, s.version) for s in before.sources),
         pace=before.pace,
         distrusted=before.distrusted,
+        violations=draft.violations + broken,
         estimate=before.pace.estimate(changed) if before.pace and moved else None,
     )
+
+
+def _why_refuted(broken: tuple[Violation, ...]) -> Why | None:
+    """The view may be wrong already: what a refresh asks of changes is not all that can be."""
+    names = ", ".join(short_name(v.constraint) for v in broken)
+    message = f"everview keys check found that {names} does not hold, which the view relied on"
+    return Why(Reason.KEY_VIOLATED, message) if broken else None
 
 
 def _why_cheaper(definition: Definition, draft: Record) -> Why | None:
