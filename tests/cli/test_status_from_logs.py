@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from everview.program.records import Action, Distrust, Dropped, Reason
+from everview.program.records import Action, Distrust, Dropped, Reason, Violation
 from tests.cli.given import (
     DATA,
     NO_DATA,
@@ -128,6 +128,17 @@ def test_history_is_newest_first(warehouse: Path) -> None:
     ]
     limited = run("history", "v", "--warehouse", warehouse, "--limit", 1, "--json")[1]
     assert [json.loads(line)["version"] for line in limited.splitlines()] == [2]
+
+
+def test_history_notes_below_a_refresh_what_it_found_violated(warehouse: Path) -> None:
+    table = write_view(warehouse, SQL)
+    record = record_of(define(warehouse, SQL), Action.INCREMENTAL, Reason.SOURCES_CHANGED, 2)
+    found = Violation("spark_catalog.default.t.fk", "rows refer to nothing", 2, ("id = 7",))
+    write_commit(table, 2, DATA, userMetadata=replace(record, violations=(found,)).to_json())
+    write_commit(table, 3, DATA, userMetadata=record.to_json())
+    note = "  note: t.fk does not hold: rows refer to nothing (2 rows, as in id = 7)"
+    lines = run("history", "v", "--warehouse", warehouse)[1].splitlines()[2:]
+    assert [line if line == note else line.split()[0] for line in lines] == ["3", "2", note, "1"]
 
 
 def test_history_says_what_was_switched_for_a_refresh(warehouse: Path) -> None:

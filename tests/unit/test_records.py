@@ -17,6 +17,7 @@ from everview.program.records import (
     Record,
     RowCounts,
     SourcePosition,
+    Violation,
     Why,
     read_record,
     result_of,
@@ -89,6 +90,11 @@ def test_a_result_reads_as_one_line() -> None:
     assert str(result_of(replace(FULL, rows=RowCounts()), 0, 99, 2)) == (
         "v: FULL, +99 ~0 −0 rows, 2.0 s  (t …→7, u …→2)  because the view was created"
     )
+    found = Violation(f"{T}.pk", "several rows have one key", 2, ("k = 1", "k = 4"))
+    assert str(result_of(replace(RECORD, violations=(found,)), 4, 99, 1.25)).splitlines() == [
+        "v: INCREMENTAL, +3 ~2 −1 rows, 1.2 s  (t 5→7)",
+        "  note: t.pk does not hold: several rows have one key (2 rows, as in k = 1; k = 4)",
+    ]
     nothing = replace(RECORD, action=Action.NO_DATA, starts=((T, 7), (U, 2)))
     assert str(result_of(nothing, 4, 0, 0.01)) == "v: NO_DATA, nothing to do, 0.0 s"
 

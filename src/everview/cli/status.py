@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from everview.algebra.printing import short_name
 from everview.cli.shell import OK, Shell, existing, find_views, named_view
-from everview.program.records import SourceRange
+from everview.program.records import SourceRange, notes
 from everview.program.status import Standing, ViewStatus, status_of
 from everview.program.stored_views import stored_views
 from everview.program.summaries import HistoryEntry
@@ -31,7 +31,7 @@ def status(args: argparse.Namespace, shell: Shell) -> int:
 
 
 def history(args: argparse.Namespace, shell: Shell) -> int:
-    """The refreshes of one view, newest first."""
+    """The refreshes of one view, newest first; below each what it found not to hold."""
     view = named_view(find_views(args.warehouse), args.view)
     entries = history_of(view.log, args.limit)
     if args.json:
@@ -39,7 +39,8 @@ def history(args: argparse.Namespace, shell: Shell) -> int:
             shell.console.json(asdict(entry))
         return OK
     headers = ("version", "when (UTC)", "did", "reason", "rows", "took in", "time", "expected")
-    shell.console.table(headers, [_history_row(entry) for entry in entries])
+    found = [notes(entry.violations) for entry in entries]
+    shell.console.table(headers, [_history_row(entry) for entry in entries], found)
     return OK
 
 

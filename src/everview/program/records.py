@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -126,6 +126,11 @@ class Violation:
     def __str__(self) -> str:
         which = f", as in {'; '.join(self.samples)}" if self.samples else ""
         return f"{short_name(self.constraint)} does not hold: {self.kind} ({self.rows} rows{which})"
+
+
+def notes(violations: Iterable[Violation]) -> tuple[str, ...]:
+    """The lines that stand below what a refresh did, wherever that is told."""
+    return tuple(f"  note: {violation}" for violation in violations)
 
 
 @dataclass(frozen=True)
@@ -257,11 +262,8 @@ class RefreshResult:
         moved = ", ".join(str(s) for s in self.sources if s.start != s.end)
         took = f"  ({moved})" if moved else ""
         because = f"  because {self.message}" if self.action is Action.FULL else ""
-        found = "".join(f"\n  note: {violation}" for violation in self.violations)
-        return (
-            f"{short_name(self.view)}: {self.action}, {did}, {self.seconds:.1f} s"
-            f"{took}{because}{found}"
-        )
+        line = f"{short_name(self.view)}: {self.action}, {did}, {self.seconds:.1f} s{took}{because}"
+        return "\n".join((line, *notes(self.violations)))
 
 
 def result_of(record: Record, version: int, rows_written: int, seconds: float) -> RefreshResult:

@@ -16,7 +16,7 @@ _OUTCOME = (
     "action STRING, reason STRING, message STRING, rows_inserted BIGINT, rows_updated BIGINT,"
     f" rows_deleted BIGINT, {_SOURCES}"
 )
-_REFRESH = f"view STRING, {_OUTCOME}, version BIGINT, seconds DOUBLE"
+_REFRESH = f"view STRING, {_OUTCOME}, version BIGINT, seconds DOUBLE, violations ARRAY<STRING>"
 _HISTORY = (
     f"version BIGINT, timestamp TIMESTAMP, {_OUTCOME},"
     " seconds DOUBLE, expected_incremental DOUBLE, expected_full DOUBLE, changed_rows BIGINT,"
@@ -48,7 +48,8 @@ def refresh_frame(spark: SparkSession, r: RefreshResult) -> DataFrame:
     """The one row that REFRESH answers with."""
     outcome = (str(r.action), str(r.reason), r.message)
     rows = (r.rows_inserted, r.rows_updated, r.rows_deleted)
-    return frame(spark, _REFRESH, [(r.view, *outcome, *rows, _ranges(r), r.version, r.seconds)])
+    ended = (_ranges(r), r.version, r.seconds, _said(r))
+    return frame(spark, _REFRESH, [(r.view, *outcome, *rows, *ended)])
 
 
 def history_frame(spark: SparkSession, entries: Iterable[HistoryEntry]) -> DataFrame:
@@ -59,8 +60,8 @@ def history_frame(spark: SparkSession, entries: Iterable[HistoryEntry]) -> DataF
         outcome = (str(e.action), str(e.reason), e.message, *counts, _ranges(e))
         expected = (e.estimate.incremental, e.estimate.full) if e.estimate else (None, None)
         read = (e.changed_rows, e.dropped.irrelevant, e.dropped.unused)
-        said = ([str(violation) for violation in e.violations], list(e.switched))
-        rows.append((e.version, e.timestamp, *outcome, e.seconds, *expected, *read, *said))
+        told = (_said(e), list(e.switched))
+        rows.append((e.version, e.timestamp, *outcome, e.seconds, *expected, *read, *told))
     return frame(spark, _HISTORY, rows)
 
 
@@ -78,3 +79,7 @@ def summaries_frame(spark: SparkSession, views: Iterable[ViewSummary]) -> DataFr
 
 def _ranges(of: RefreshResult | HistoryEntry | Verification) -> list[tuple[Any, ...]]:
     return [(s.table, s.start, s.end) for s in of.sources]
+
+
+def _said(of: RefreshResult | HistoryEntry) -> list[str]:
+    return [str(violation) for violation in of.violations]
