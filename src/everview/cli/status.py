@@ -26,7 +26,8 @@ def status(args: argparse.Namespace, shell: Shell) -> int:
         shell.console.error("there is no materialized view in this warehouse")
     else:
         headers = ("view", "maintenance", "last refresh (UTC)", "did", "rows", "sources")
-        shell.console.table(headers, [_status_row(one) for one in found])
+        violated = [[f"  note: {violation}" for violation in one.violations] for one in found]
+        shell.console.table(headers, [_status_row(one) for one in found], violated)
     return OK
 
 
@@ -53,9 +54,7 @@ def _sources(one: ViewStatus) -> str:
     if one.changed_by_others:
         return "its own table was changed by others"
     stale = [str(s) for s in one.sources if s.standing is not Standing.CURRENT]
-    standing = ", ".join(stale) or "up to date"
-    broken = ", ".join(map(short_name, one.distrusted))
-    return f"{standing}; {broken} found not to hold" if broken else standing
+    return ", ".join(stale) or "up to date"
 
 
 def _history_row(entry: HistoryEntry) -> tuple[object, ...]:
