@@ -13,8 +13,10 @@ from everview.program.definition import PROPERTY
 from everview.program.pace import Pace
 from everview.program.records import (
     Action,
+    GuardFound,
     Reason,
     Record,
+    ReferredChange,
     RowCounts,
     SourcePosition,
     Violation,
@@ -68,6 +70,14 @@ def test_what_was_switched_is_read_back_and_a_record_that_does_not_say_is_one_to
     assert read_record(record.to_json()) == record
     assert result_of(record, 1, 0, 0.0).switched == record.switched
     older = {k: v for k, v in json.loads(RECORD.to_json()).items() if k != "switched"}
+    assert read_record(json.dumps(older)) == RECORD
+
+
+def test_what_the_guard_found_is_read_back_and_a_record_that_does_not_say_is_one_too() -> None:
+    tables = (ReferredChange(T, updated=False, removed=True), ReferredChange(U, True, False))
+    record = replace(RECORD, guard=GuardFound(tables, branches=2, without=3))
+    assert read_record(record.to_json()) == record
+    older = {k: v for k, v in json.loads(record.to_json()).items() if k != "guard"}
     assert read_record(json.dumps(older)) == RECORD
 
 

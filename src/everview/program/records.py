@@ -134,6 +134,25 @@ def notes(violations: Iterable[Violation]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
+class ReferredChange:
+    """A changed table that foreign keys refer to: which of its keys had both signs, or − only."""
+
+    table: str
+    updated: bool
+    removed: bool
+
+
+@dataclass(frozen=True)
+class GuardFound:
+    """What the FK-guard found in the changes of a refresh, and how many branches that left."""
+
+    tables: tuple[ReferredChange, ...]
+    branches: int
+    without: int
+    """How many there would have been without foreign keys."""
+
+
+@dataclass(frozen=True)
 class Record:
     """What the commit of a refresh says of it: where the view stands now, and how it got there."""
 
@@ -162,6 +181,8 @@ class Record:
     """What was switched for this refresh alone."""
     stored: int | None = None
     """The rows in the view's table from here on; of a full refresh its commit tells them."""
+    guard: GuardFound | None = None
+    """What it found in the changes of tables that are referred to, if there were any."""
 
     def to_json(self) -> str:
         content = {"everview": FORMAT, **asdict(self)}
@@ -222,6 +243,7 @@ def read_record(text: str | None) -> Record | None:
             dropped=Dropped(**content.get("dropped", {})),
             switched=tuple(content.get("switched", ())),
             stored=content.get("stored"),
+            guard=_guard(guard) if (guard := content.get("guard")) else None,
         )
     except (ValueError, KeyError, TypeError):
         return None
@@ -229,6 +251,12 @@ def read_record(text: str | None) -> Record | None:
 
 def _violation(content: Mapping[str, Any]) -> Violation:
     return Violation(**{**content, "samples": tuple(content["samples"])})
+
+
+def _guard(content: Mapping[str, Any]) -> GuardFound:
+    return GuardFound(
+        **{**content, "tables": tuple(ReferredChange(**t) for t in content["tables"])}
+    )
 
 
 @dataclass(frozen=True)
