@@ -212,13 +212,14 @@ class Everview:
         """
         return self._keys.listed(self._named(tables))
 
-    def check_keys(self, *tables: str, record: bool = True) -> tuple[KeyCheck, ...]:
+    def check_keys(self, *tables: str, record: bool = True, rows: int = 5) -> tuple[KeyCheck, ...]:
         """Compare declared keys and foreign keys with all rows of their tables.
 
-        What holds is written down with the table, in two commits that change no row: views that
-        found it violated before rely on it again. Without `record` nothing is written.
+        Of the rows that break one, at most `rows` are shown whole. What holds is written down with
+        the table, in two commits that change no row: views that found it violated before rely on it
+        again. Without `record` nothing is written.
         """
-        return tuple(self._keys.checked(self._named(tables), record=record))
+        return tuple(self._keys.checked(self._named(tables), record=record, rows=rows))
 
     def suggest_keys(self, *tables: str) -> Suggestions:
         """Keys and foreign keys that the rows of tables suggest, as statements to run."""

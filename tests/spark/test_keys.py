@@ -72,6 +72,13 @@ def test_what_holds_is_proven_and_what_does_not_is_shown(lake: Lake) -> None:
     assert (foreign.violating_rows, primary.violating_rows) == (3, 2)
     assert [str(b) for b in foreign.sample] == ["c_id = 7: 2 rows", "c_id = 8: 1 row"]
     assert [str(b) for b in primary.sample] == ["o_id = 10: 2 rows"]
+    columns = ("o_id", "c_id", "day")
+    rows = [("10", "7", None), ("12", "7", None), ("13", "8", None)]
+    assert sorted(foreign.rows) == [tuple(zip(columns, row, strict=True)) for row in rows]
+    assert {dict(row)["c_id"] for row in primary.rows} == {"1", "7"}
+    foreign, primary = lake.ev.check_keys("orders", record=False, rows=1)
+    assert (len(foreign.rows), len(primary.rows)) == (1, 1)
+    assert [dict(row)["c_id"] for row in foreign.rows] == ["7"]
     assert PROVEN_PREFIX not in str(lake.sql("SHOW TBLPROPERTIES orders"))
 
     lake.sql("INSERT INTO customer VALUES (7, 'Eve'), (8, 'Mel')")
