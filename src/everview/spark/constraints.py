@@ -8,7 +8,7 @@ from dataclasses import replace
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from everview.catalog.checks import checked
+from everview.catalog.checks import checked, checked_together
 from everview.catalog.constraints import (
     PROPERTY_PREFIX,
     PROVEN_PREFIX,
@@ -86,19 +86,10 @@ def create_table(spark: SparkSession, statement: CreateTable) -> None:
     if exists and statement.if_not_exists:
         return
     table = Table(name, _declared_fields(spark, statement.columns))
-    resolved: list[Constraint] = []
-    for constraint in statement.constraints:
-        table = replace(table, constraints=tuple(resolved))
-        own = table
-        resolved.append(
-            checked(
-                _resolved(spark, constraint),
-                own,
-                lambda other, own=own: own if other == own.name else find_table(spark, other),  # type: ignore[misc]
-            )
-        )
+    resolved = [_resolved(spark, constraint) for constraint in statement.constraints]
+    declared = checked_together(resolved, table, lambda other: find_table(spark, other))
     spark.sql(statement.spark_sql)
-    _store(spark, name, resolved)
+    _store(spark, name, declared)
 
 
 def _declared_fields(spark: SparkSession, columns: Sequence[tuple[str, str]]) -> tuple[Field, ...]:
