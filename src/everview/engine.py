@@ -134,8 +134,8 @@ class Everview:
                 constraints.add_constraint(self.spark, table, constraint)
                 return frames.frame(self.spark, "constraint STRING", [])
             case DropConstraint():
-                constraints.drop_constraint(self._views.inventory, statement, text)
-                return frames.frame(self.spark, "constraint STRING", [])
+                cascade = constraints.drop_constraint(self._views.inventory, statement, text)
+                return frames.cascade_frame(self.spark, cascade)
             case CreateTable():
                 constraints.create_table(self.spark, statement)
                 return frames.frame(self.spark, "table STRING", [])

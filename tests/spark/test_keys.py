@@ -40,14 +40,17 @@ def test_a_key_is_dropped_with_what_needs_it_or_not_at_all(lake: Lake) -> None:
     assert f"the view {lake.schema}.v" in str(error)
     fails(lake, "ALTER TABLE orders DROP CONSTRAINT fk", Code.CONSTRAINT_IN_USE)
     assert len(lake.ev.keys("customer", "orders")) == 3
-    lake.sql(f"{drop} CASCADE")
+    assert lake.sql(f"{drop} CASCADE") == [
+        ("foreign key", f"{lake.schema}.orders.fk", "dropped too"),
+        ("view", f"{lake.schema}.v", "plans without it at its next refresh"),
+    ]
     assert [f"{k.table}.{k.name}" for k in lake.ev.keys("customer", "orders")] == [
         f"{lake.schema}.orders.pk"
     ]
     lake.sql("INSERT INTO orders VALUES (12, 2, NULL)")
     lake.check("v", Action.FULL, Reason.KEY_DROPPED)
     lake.sql("DROP MATERIALIZED VIEW v")
-    lake.sql("ALTER TABLE orders DROP CONSTRAINT pk")
+    assert lake.sql("ALTER TABLE orders DROP CONSTRAINT pk CASCADE") == [], "nothing needs it now"
     assert lake.ev.keys("orders") == ()
 
 

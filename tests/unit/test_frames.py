@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from everview.catalog.drops import Cascade
+from everview.catalog.names import Name
 from everview.program.records import Violation, result_of
 from everview.program.summaries import history_entry
-from everview.spark.frames import history_frame, refresh_frame
+from everview.spark.frames import cascade_frame, history_frame, refresh_frame
 from tests.unit.given import full
 from tests.unit.test_records import RECORD
 
@@ -35,6 +37,15 @@ def _columns(schema: str) -> list[str]:
         else:
             parts[-1] += character
     return [part.strip() for part in parts]
+
+
+def test_what_goes_with_a_dropped_constraint_is_the_answer() -> None:
+    session: Any = Session()
+    view = Name(("spark_catalog", "default", "v"))
+    answer: Any = cascade_frame(session, Cascade(views=(view,)))
+    said = "plans without it at its next refresh"
+    assert answer == [{"kind": "view", "name": "v", "message": said}]
+    assert cascade_frame(session, Cascade()) == []
 
 
 @pytest.mark.parametrize(("found", "said"), [((), []), ((FOUND,), [SAID])])

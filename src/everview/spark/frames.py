@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from everview.catalog.drops import Cascade
 from everview.program.records import RefreshResult
 from everview.program.summaries import HistoryEntry, ViewSummary
 from everview.program.verification import Verification
@@ -27,6 +28,9 @@ _VERIFICATION = (
     f"view STRING, is_equal BOOLEAN, rows BIGINT, extra BIGINT, missing BIGINT, {_SOURCES}"
 )
 _SUMMARY = "schema STRING, name STRING, maintenance STRING, policy STRING, sources ARRAY<STRING>"
+
+
+_CASCADE = "kind STRING, name STRING, message STRING"
 
 
 def frame(spark: SparkSession, ddl: str, rows: Iterable[Sequence[Any]]) -> DataFrame:
@@ -75,6 +79,11 @@ def summaries_frame(spark: SparkSession, views: Iterable[ViewSummary]) -> DataFr
     """One row for each materialized view."""
     rows = [(v.schema, v.name, v.maintenance, v.policy, list(v.sources)) for v in views]
     return frame(spark, _SUMMARY, rows)
+
+
+def cascade_frame(spark: SparkSession, cascade: Cascade) -> DataFrame:
+    """One row for each thing that goes with a dropped constraint, or does without it."""
+    return frame(spark, _CASCADE, cascade.rows)
 
 
 def _ranges(of: RefreshResult | HistoryEntry | Verification) -> list[tuple[Any, ...]]:
