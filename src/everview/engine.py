@@ -134,8 +134,8 @@ class Everview:
                 constraints.add_constraint(self.spark, table, constraint)
                 return frames.frame(self.spark, "constraint STRING", [])
             case DropConstraint():
-                constraints.drop_constraint(self._views.inventory, statement, text)
-                return frames.frame(self.spark, "constraint STRING", [])
+                cascade = constraints.drop_constraint(self._views.inventory, statement, text)
+                return frames.cascade_frame(self.spark, cascade)
             case CreateTable():
                 constraints.create_table(self.spark, statement)
                 return frames.frame(self.spark, "table STRING", [])
@@ -212,13 +212,14 @@ class Everview:
         """
         return self._keys.listed(self._named(tables))
 
-    def check_keys(self, *tables: str, record: bool = True) -> tuple[KeyCheck, ...]:
+    def check_keys(self, *tables: str, record: bool = True, rows: int = 5) -> tuple[KeyCheck, ...]:
         """Compare declared keys and foreign keys with all rows of their tables.
 
-        What holds is written down with the table, in two commits that change no row: views that
-        found it violated before rely on it again. Without `record` nothing is written.
+        Of the rows that break one, at most `rows` are shown whole. What holds is written down with
+        the table, in two commits that change no row: views that found it violated before rely on it
+        again. Without `record` nothing is written.
         """
-        return tuple(self._keys.checked(self._named(tables), record=record))
+        return tuple(self._keys.checked(self._named(tables), record=record, rows=rows))
 
     def suggest_keys(self, *tables: str) -> Suggestions:
         """Keys and foreign keys that the rows of tables suggest, as statements to run."""

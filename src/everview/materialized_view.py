@@ -10,12 +10,11 @@ from everview.algebra.printing import short_name
 from everview.catalog.names import Name
 from everview.program.definition import Definition
 from everview.program.explain import Explanation
-from everview.program.notices import refresh_notices
 from everview.program.records import Reason, RefreshResult, Why
 from everview.program.summaries import HistoryEntry, ViewSummary
 from everview.program.switches import read_switches
 from everview.program.verification import Verification
-from everview.program.view_log import history_of
+from everview.program.view_log import history_of, newest_record
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -62,8 +61,8 @@ class MaterializedView:
         """How the view is maintained."""
         view = self._views.load(self._name)
         definition = view.definition
-        notices = (*self._views.notices(definition), *refresh_notices(view.log))
-        return Explanation(definition, definition.text, notices)
+        notices, (last, _) = self._views.notices(definition), newest_record(view.log)
+        return Explanation(definition, definition.text, notices, last)
 
     def verify(self) -> Verification:
         """Compare the stored view with its query at the recorded versions, every row."""

@@ -9,7 +9,7 @@ import pytest
 
 from everview.cli import demo, doctor
 from everview.errors import Code, Problem, RefreshError, SetupError, Span, SqlError
-from everview.program.records import Action, Reason, RefreshResult, SourceRange
+from everview.program.records import Action, Reason, RefreshResult, SourceRange, Violation
 from everview.program.verification import Difference, Verification
 from tests.cli.given import run, write_table, write_view
 
@@ -29,7 +29,8 @@ class FakeView:
         self.engine.observe("pinned", f"{T}@2")
         action = Action.FULL if full else Action.INCREMENTAL
         rows, source = (1, 0, 2), (SourceRange(T, 1, 2),)
-        return RefreshResult(self.view, action, Reason.REQUESTED, "so", *rows, source, 2, 0.5, 9)
+        told = (Reason.REQUESTED, "so", *rows, source, 2, 0.5, 9)
+        return RefreshResult(self.view, action, *told, violations=self.engine.finding)
 
     def verify(self) -> Verification:
         bad = self.view in self.engine.failing
@@ -41,8 +42,10 @@ class FakeView:
 class FakeEngine:
     """Answers `sql` from a list, and has views some of which fail."""
 
-    def __init__(self, *answers: Any, failing: tuple[str, ...] = ()) -> None:
-        self.answers, self.failing = list(answers), failing
+    def __init__(
+        self, *answers: Any, failing: tuple[str, ...] = (), finding: tuple[Violation, ...] = ()
+    ) -> None:
+        self.answers, self.failing, self.finding = list(answers), failing, finding
         self.observe: Any = None
         self.switched: tuple[str, str | None] | None = None
 
@@ -151,6 +154,15 @@ def test_all_views_are_refreshed_with_progress(warehouse: Path) -> None:
         "starting Spark",
         "a: versions pinned (t@2)",
         "long_name: versions pinned (t@2)",
+    ]
+
+
+def test_what_a_refresh_found_violated_stands_below_it(warehouse: Path) -> None:
+    engine = FakeEngine(finding=(Violation(f"{T}.fk", "rows refer to nothing", 2, ("id = 7",)),))
+    out = run("refresh", "a", "--warehouse", warehouse, connect=engine)[1]
+    assert out.splitlines() == [
+        "a  INCREMENTAL    0.5 s  +1 ~0 −2 rows, 9 changed rows read  (t 1→2)",
+        "  note: t.fk does not hold: rows refer to nothing (2 rows, as in id = 7)",
     ]
 
 

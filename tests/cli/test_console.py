@@ -56,6 +56,20 @@ def test_one_row_that_is_too_wide_is_written_downwards(monkeypatch: pytest.Monke
     assert console.out.getvalue() == "view     v\nmessage  a long message indeed\n"  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("columns", ["20", "80"])
+def test_notes_stand_below_their_rows(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    console = Console(io.StringIO(), io.StringIO(), {})
+    headers, row = ("view", "message"), ("v", "a long message indeed")
+    console.table(headers, [row], [("  note: a", "  note: b")])
+    console.table(headers, [row, row], [(), ("  note: c",)])
+    lines = console.out.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert lines[-1] == "  note: c"
+    assert [n for n, line in enumerate(lines) if "note" in line] == (
+        [2, 3, 8] if columns == "20" else [3, 4, 9]
+    )
+
+
 @pytest.mark.parametrize(
     ("stream", "environment", "is_coloured"),
     [

@@ -34,8 +34,8 @@ class FakeEngine:
     def __call__(self, warehouse: Path) -> FakeEngine:
         return self
 
-    def check_keys(self, *tables: str, record: bool) -> tuple[KeyCheck, ...]:
-        self.asked.append((*tables, record))
+    def check_keys(self, *tables: str, record: bool, rows: int) -> tuple[KeyCheck, ...]:
+        self.asked.append((*tables, record, rows))
         return tuple(c for c in self.checks if c.table == tables[0].split(".")[-1].strip("`"))
 
     def suggest_keys(self, *tables: str) -> Suggestions:
@@ -96,7 +96,8 @@ def test_a_table_without_keys_and_one_that_is_not_there(warehouse: Path) -> None
 def test_a_violated_key_trips_the_gate(warehouse: Path) -> None:
     good = KeyCheck("customer", "pk", "PRIMARY KEY (c_id)", (("customer", 7),))
     versions, some = (("sales.orders", 3), ("customer", 7)), (Breaking((("c_id", "9"),), 2),)
-    bad = KeyCheck("orders", "fk", "FOREIGN KEY (c_id) REFERENCES customer", versions, 2, some)
+    declared, row = "FOREIGN KEY (c_id) REFERENCES customer", (("o_id", "4"), ("c_id", "9"))
+    bad = KeyCheck("orders", "fk", declared, versions, 2, some, (row,))
     engine = FakeEngine(good, bad)
     code, out, _ = run("keys", "check", "--warehouse", warehouse, connect=engine)
     assert (code, out.splitlines()) == (
@@ -106,13 +107,23 @@ def test_a_violated_key_trips_the_gate(warehouse: Path) -> None:
             "VIOLATED  orders.fk: FOREIGN KEY (c_id) REFERENCES customer does NOT hold"
             " (sales.orders@3, customer@7): 2 rows",
             "  c_id = 9: 2 rows",
+            "  such rows are",
+            "    o_id = 4, c_id = 9",
         ],
     )
     given = ("keys", "check", "customer", "--no-record", "--json", "--warehouse", warehouse)
     code, out, _ = run(*given, connect=engine)
-    assert code == 0 and json.loads(out)["holds"] is True
+    assert code == 0 and (json.loads(out)["holds"], json.loads(out)["rows"]) == (True, [])
+    given = ("keys", "check", "sales.orders", "--rows", 1, "--json", "--warehouse", warehouse)
+    code, out, _ = run(*given, connect=engine)
+    assert (code, json.loads(out)["rows"]) == (2, [{"o_id": "4", "c_id": "9"}])
     customer, orders = "`spark_catalog`.`default`.`customer`", "`spark_catalog`.`sales`.`orders`"
-    assert engine.asked == [(customer, True), (orders, True), (customer, False)]
+    assert engine.asked == [
+        (customer, True, 5),
+        (orders, True, 5),
+        (customer, False, 5),
+        (orders, True, 1),
+    ]
 
 
 def test_where_no_key_is_declared_nothing_is_checked(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from everview.program.records import Action, Distrust, Dropped, Reason
+from everview.program.records import Action, Distrust, Dropped, Reason, Violation
 from tests.cli.given import (
     DATA,
     NO_DATA,
@@ -107,11 +107,32 @@ def test_a_constraint_that_does_not_hold_is_shown(warehouse: Path) -> None:
     distrusted = (Distrust(ids[0], 2), Distrust(ids[1], 2, violated=False))
     written = replace(record, distrusted=distrusted, dropped=Dropped(9, 3)).to_json()
     write_commit(table, 2, DATA, userMetadata=written)
-    assert "; t.fk found not to hold" in run("status", "--warehouse", warehouse)[1]
+    shown = run("status", "--warehouse", warehouse)[1].splitlines()
+    assert shown[-1] == "  note: t.fk found not to hold; it is not used"
     _, out, _ = run("explain", "v", "--warehouse", warehouse)
     assert "note: t.fk is not used, because a refresh up to version 2 of its table" in out
     assert "note: t.unchecked is not used: the next refresh checks whether it holds" in out
     assert "note: the last refresh left out 9 changed rows that do not meet the conditions" in out
+
+
+def test_how_often_a_constraint_was_found_violated_is_shown(warehouse: Path) -> None:
+    table = write_view(warehouse, SQL)
+    record = record_of(define(warehouse, SQL), Action.INCREMENTAL, Reason.SOURCES_CHANGED, 2)
+    assert "found not to hold" not in run("status", "--warehouse", warehouse)[1]
+    assert json.loads(run("status", "--warehouse", warehouse, "--json")[1])["violations"] == []
+    fk = "spark_catalog.default.t.fk"
+    found = replace(record, violations=(Violation(fk, "rows refer to nothing", 2),))
+    write_commit(table, 2, DATA, userMetadata=found.to_json())
+    write_commit(
+        table, 3, DATA, userMetadata=replace(found, distrusted=(Distrust(fk, 2),)).to_json()
+    )
+    assert run("status", "--warehouse", warehouse)[1].splitlines()[-1] == (
+        "  note: t.fk found not to hold 2 times, last 2027-01-15 08:00:03; it is not used"
+    )
+    told = json.loads(run("status", "--warehouse", warehouse, "--json")[1])
+    last = "2027-01-15T08:00:03+00:00"
+    assert told["violations"] == [{"constraint": fk, "times": 2, "last": last, "is_used": False}]
+    assert told["distrusted"] == [fk]
 
 
 def test_history_is_newest_first(warehouse: Path) -> None:
@@ -128,6 +149,17 @@ def test_history_is_newest_first(warehouse: Path) -> None:
     ]
     limited = run("history", "v", "--warehouse", warehouse, "--limit", 1, "--json")[1]
     assert [json.loads(line)["version"] for line in limited.splitlines()] == [2]
+
+
+def test_history_notes_below_a_refresh_what_it_found_violated(warehouse: Path) -> None:
+    table = write_view(warehouse, SQL)
+    record = record_of(define(warehouse, SQL), Action.INCREMENTAL, Reason.SOURCES_CHANGED, 2)
+    found = Violation("spark_catalog.default.t.fk", "rows refer to nothing", 2, ("id = 7",))
+    write_commit(table, 2, DATA, userMetadata=replace(record, violations=(found,)).to_json())
+    write_commit(table, 3, DATA, userMetadata=record.to_json())
+    note = "  note: t.fk does not hold: rows refer to nothing (2 rows, as in id = 7)"
+    lines = run("history", "v", "--warehouse", warehouse)[1].splitlines()[2:]
+    assert [line if line == note else line.split()[0] for line in lines] == ["3", "2", note, "1"]
 
 
 def test_history_says_what_was_switched_for_a_refresh(warehouse: Path) -> None:

@@ -31,6 +31,7 @@ from tests.cli.given import JOIN, run, snapshot, write_table, write_view
         ["history", "v", "--limit", "0"],
         ["keys"],
         ["keys", "nonsense"],
+        ["keys", "check", "--rows", "-1"],
     ],
     ids=lambda a: " ".join(a) or "nothing",
 )

@@ -74,6 +74,25 @@ def test_a_reference_that_dangles_is_named_and_the_key_not_used_until_it_is_mend
     assert _distrusted(star) == []
 
 
+def test_explain_says_what_the_guard_of_the_last_refresh_found(star: Lake) -> None:
+    star.create("v", STAR)
+    assert "the last refresh found" not in str(star.ev.view("v").explain())
+    star.sql("INSERT INTO item VALUES (3, 'cup')")
+    star.sql("INSERT INTO sale VALUES (13, 3, 1, 5)")
+    star.check("v")
+    name = f"{star.schema}.item"
+    said = f"note: the last refresh found no updated rows of {name}: 1 branch instead of 2"
+    assert said in str(star.ev.view("v").explain())
+    star.sql("UPDATE item SET name = 'pens' WHERE i = 1")
+    star.sql("INSERT INTO sale VALUES (20, 7, 1, 1)")
+    star.check("v")
+    explained = str(star.ev.view("v").explain())
+    as_without = "2 branches, as many as without foreign keys"
+    assert f"note: the last refresh found updated rows of {name}: {as_without}" in explained
+    assert "not now sale → item" in explained
+    assert "-.->" in star.ev.view("v").explain().to_mermaid()
+
+
 @pytest.mark.nightly
 def test_what_is_mended_and_checked_before_a_refresh_is_used_by_the_one_after_it(
     star: Lake,
@@ -130,11 +149,16 @@ def test_a_key_that_comes_twice_is_noticed(star: Lake) -> None:
 
 def test_what_does_not_hold_when_a_view_is_created_is_not_used(star: Lake) -> None:
     star.sql("INSERT INTO sale VALUES (20, 7, 1, 1)")
-    star.create("v", STAR)
+    [answer] = star.ev.sql(f"CREATE MATERIALIZED VIEW v AS {STAR}").collect()
+    assert [text.partition(" does not hold")[0] for text in answer.violations] == [
+        f"{star.schema}.sale.fi"
+    ]
     (created,) = star.ev.view("v").history()
     assert [v.constraint.rpartition(".")[2] for v in created.violations] == ["fi"]
     star.sql("INSERT INTO item VALUES (7, 'late')")
-    star.check("v")
+    [answer] = star.ev.sql("REFRESH MATERIALIZED VIEW v").collect()
+    assert (answer.action, answer.violations) == ("INCREMENTAL", [])
+    star.equals_its_query("v")
 
 
 @pytest.mark.nightly

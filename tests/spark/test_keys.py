@@ -40,14 +40,17 @@ def test_a_key_is_dropped_with_what_needs_it_or_not_at_all(lake: Lake) -> None:
     assert f"the view {lake.schema}.v" in str(error)
     fails(lake, "ALTER TABLE orders DROP CONSTRAINT fk", Code.CONSTRAINT_IN_USE)
     assert len(lake.ev.keys("customer", "orders")) == 3
-    lake.sql(f"{drop} CASCADE")
+    assert lake.sql(f"{drop} CASCADE") == [
+        ("foreign key", f"{lake.schema}.orders.fk", "dropped too"),
+        ("view", f"{lake.schema}.v", "plans without it at its next refresh"),
+    ]
     assert [f"{k.table}.{k.name}" for k in lake.ev.keys("customer", "orders")] == [
         f"{lake.schema}.orders.pk"
     ]
     lake.sql("INSERT INTO orders VALUES (12, 2, NULL)")
     lake.check("v", Action.FULL, Reason.KEY_DROPPED)
     lake.sql("DROP MATERIALIZED VIEW v")
-    lake.sql("ALTER TABLE orders DROP CONSTRAINT pk")
+    assert lake.sql("ALTER TABLE orders DROP CONSTRAINT pk CASCADE") == [], "nothing needs it now"
     assert lake.ev.keys("orders") == ()
 
 
@@ -72,6 +75,13 @@ def test_what_holds_is_proven_and_what_does_not_is_shown(lake: Lake) -> None:
     assert (foreign.violating_rows, primary.violating_rows) == (3, 2)
     assert [str(b) for b in foreign.sample] == ["c_id = 7: 2 rows", "c_id = 8: 1 row"]
     assert [str(b) for b in primary.sample] == ["o_id = 10: 2 rows"]
+    columns = ("o_id", "c_id", "day")
+    rows = [("10", "7", None), ("12", "7", None), ("13", "8", None)]
+    assert sorted(foreign.rows) == [tuple(zip(columns, row, strict=True)) for row in rows]
+    assert {dict(row)["c_id"] for row in primary.rows} == {"1", "7"}
+    foreign, primary = lake.ev.check_keys("orders", record=False, rows=1)
+    assert (len(foreign.rows), len(primary.rows)) == (1, 1)
+    assert [dict(row)["c_id"] for row in foreign.rows] == ["7"]
     assert PROVEN_PREFIX not in str(lake.sql("SHOW TBLPROPERTIES orders"))
 
     lake.sql("INSERT INTO customer VALUES (7, 'Eve'), (8, 'Mel')")

@@ -140,6 +140,17 @@ def test_constraints_are_checked_stored_and_shown(lake: Lake) -> None:
     assert not lake.ev.spark.catalog.tableExists("bad")
 
 
+def test_a_new_table_may_refer_to_itself_before_its_key_is_named(lake: Lake) -> None:
+    columns = "id INT NOT NULL, boss INT, FOREIGN KEY (boss) REFERENCES e (id), PRIMARY KEY (id)"
+    lake.sql(f"CREATE TABLE e ({columns}) USING delta")
+    assert [key.name for key in lake.ev.keys("e")] == ["e_boss_fk", "e_pk"]
+    without_key = (
+        "CREATE TABLE f (id INT, boss INT, FOREIGN KEY (boss) REFERENCES f (id)) USING delta"
+    )
+    fails(lake, without_key, Code.CONSTRAINT_INVALID, "no declared key")
+    assert not lake.ev.spark.catalog.tableExists("f")
+
+
 def test_a_key_without_rely_is_shown_and_not_used(lake: Lake) -> None:
     lake.table("t", "k INT NOT NULL PRIMARY KEY, x INT", "(1, 1)")
     explained = str(lake.ev.explain("SELECT k, x FROM t"))

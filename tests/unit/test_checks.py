@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import everview
-from everview.catalog.checks import checked
+from everview.catalog.checks import checked, checked_together
 from everview.catalog.constraints import Constraint, ForeignKey, PrimaryKey, Unique
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
@@ -56,6 +56,36 @@ def test_a_table_may_refer_to_itself() -> None:
     found = declare("FOREIGN KEY (parent) REFERENCES tree", table)
     assert isinstance(found, ForeignKey)
     assert (found.target, found.target_columns) == (table.name, ("id",))
+
+
+BOSS = ForeignKey("boss", ("boss",), Name(("spark_catalog", "default", "E")), ("id",), rely=True)
+STAFF = make_table("e", {"id": "int", "boss": "int", "code": "int"})
+
+
+@pytest.mark.parametrize("key", [PrimaryKey("pk", ("ID",), True), Unique("u", ("id",), True)])
+def test_of_a_new_table_keys_are_declared_before_foreign_keys(key: PrimaryKey | Unique) -> None:
+    declared = (replace(key, columns=("id",)), replace(BOSS, target=STAFF.name))
+    for together in ((BOSS, key), (key, BOSS)):
+        assert checked_together(together, STAFF, TABLES.get) == declared
+    to_primary = replace(BOSS, target_columns=())
+    if isinstance(key, PrimaryKey):
+        assert checked_together((to_primary, key), STAFF, TABLES.get) == declared
+
+
+@pytest.mark.parametrize(
+    ("together", "says"),
+    [
+        ((BOSS,), r"\(id\) is no declared key"),
+        ((BOSS, Unique("u", ("code",), True)), r"\(id\) is no declared key"),
+        ((PrimaryKey("a", ("id",), True), PrimaryKey("b", ("code",), True)), "primary key already"),
+        ((BOSS, PrimaryKey("BOSS", ("id",), True)), "has a constraint boss already"),
+    ],
+)
+def test_together_they_are_held_to_what_each_is_held_to(
+    together: tuple[Constraint, ...], says: str
+) -> None:
+    with pytest.raises(CatalogError, match=says):
+        checked_together(together, STAFF, TABLES.get)
 
 
 def test_a_foreign_key_may_meet_a_unique_key() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from everview.catalog.constraints import ForeignKey, PrimaryKey, Unique
-from everview.catalog.drops import check_drop, foreign_keys_to
+from everview.catalog.drops import Cascade, check_drop, foreign_keys_to
+from everview.catalog.names import Name
 from everview.catalog.tables import Table
 from everview.errors import CatalogError, Code
 from tests.law.schemas import make_table
@@ -30,6 +31,15 @@ def test_a_key_that_a_foreign_key_refers_to_is_kept() -> None:
 
 def test_with_cascade_it_goes_and_so_do_the_foreign_keys() -> None:
     assert check_drop(KEY, CUSTOMER, TABLES, ["revenue"], cascade=True) == ((ORDERS, REFERS),)
+
+
+def test_what_goes_with_a_constraint_is_named() -> None:
+    view = Name(("spark_catalog", "shop", "revenue"))
+    assert Cascade(((ORDERS, REFERS),), (view,)).rows == (
+        ("foreign key", "orders.fk", "dropped too"),
+        ("view", "shop.revenue", "plans without it at its next refresh"),
+    )
+    assert Cascade().rows == ()
 
 
 def test_one_that_nothing_needs_goes() -> None:

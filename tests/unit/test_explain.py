@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -11,9 +12,11 @@ from everview.program.definition import Definition
 from everview.program.explain import Explanation
 from everview.program.notices import feed_notices
 from everview.program.offline import define_offline
+from everview.program.records import Distrust, GuardFound, Record, ReferredChange
 from everview.sql.statements import CreateMaterializedView, parse_statement
 from tests.conftest import Golden
-from tests.unit.given import find_table
+from tests.unit.given import find_table, full
+from tests.unit.test_records import RECORD
 
 
 def define(query: str, header: str = "") -> Definition:
@@ -111,6 +114,27 @@ def test_explain_says(name: str, golden: Golden) -> None:
 @pytest.mark.parametrize("name", ["join_of_two", "groups_with_having", "star_along_foreign_keys"])
 def test_the_same_as_json(name: str, golden: Golden) -> None:
     golden(f"{name}_json", explained(VIEWS[name]).to_json())
+
+
+STAR = VIEWS["star_along_foreign_keys"]
+
+
+def after(last: Record) -> Explanation:
+    return Explanation(define(STAR), "", (), last)
+
+
+def test_explain_says_what_the_last_refresh_found(golden: Golden) -> None:
+    """An edge that is distrusted is not used: not in the graph, the branches nor the steps."""
+    guard = GuardFound((ReferredChange(full("u"), updated=False, removed=True),), 2, 3)
+    last = replace(RECORD, distrusted=(Distrust(full("sale.sale_t"), 5),), guard=guard)
+    golden("star_with_a_violated_foreign_key", str(after(last)))
+    assert "-.->" in after(last).to_mermaid()
+    assert json.loads(after(last).to_json())["notices"] == list(after(last).all_notices)
+
+
+def test_a_refresh_that_found_nothing_leaves_explain_as_it_is() -> None:
+    assert str(after(RECORD)) == str(explained(STAR))
+    assert after(RECORD).to_json() == explained(STAR).to_json()
 
 
 def test_json_has_every_reason_of_a_view_that_is_recomputed() -> None:

@@ -7,6 +7,7 @@ import pytest
 from everview.analysis.missed_foreign_keys import missed_foreign_keys
 from everview.maintenance.foreign_keys import Strategy
 from everview.program.foreign_key_graph import described, facts, mermaid
+from everview.program.records import Distrust
 from tests.unit.given import TABLES, full, plan
 
 STAR = plan("select id, a, y from sale join t on of_t = t.k join u on of_u = u.k")
@@ -70,6 +71,53 @@ def test_without_an_edge_there_is_no_strategy() -> None:
         "joins along foreign keys",
         "  not t → u",
     ]
+
+
+SALE_T, T_KEY, SALE_U = full("sale.sale_t"), full("t.t_key"), full("sale.sale_u")
+
+
+def test_an_edge_that_is_not_used_now_is_dashed_with_the_reason() -> None:
+    assert mermaid(STAR.foreign_keys, {}, [Distrust(SALE_T, 5)]).split("\n")[2:] == [
+        '  n1("t")',
+        '  n2["u"]',
+        '  n0 -.->|"sale_t is not used: foreign key sale_t does not hold, as a refresh up to'
+        ' version 5 of its table found"| n1',
+        '  n0 -->|"sale_u"| n2',
+    ]
+
+
+def test_an_edge_that_is_not_used_now_is_told_and_branches_follow() -> None:
+    distrusted = [Distrust(SALE_T, 5), Distrust(T_KEY, 2, violated=False)]
+    doubts = (
+        "foreign key sale_t does not hold, as a refresh up to version 5 of its table found",
+        "key t_key is not known to hold before the next refresh has checked it",
+    )
+    _, used, unused, root, last = described(STAR.foreign_keys, {}, (), distrusted)
+    assert used[0] == "  sale → u"
+    assert unused == ("  not now sale → t", f"because {doubts[0]}; and {doubts[1]}")
+    assert root == ("  root sale", "reaches u: one branch")
+    assert last[1].startswith("2 branches instead of 3 if all tables change")
+    told = facts(STAR.foreign_keys, {"sale": "r1"}, (), distrusted)
+    ends = {"from": "r1", "to": "t", "foreign_key": SALE_T, "key": T_KEY}
+    assert told["not_used_now"] == [{**ends, "because": doubts}]
+    assert told["branches"] == {"without": 3, "at_least": 2}
+    assert len(told["edges"]) == 1  # type: ignore[arg-type]
+
+
+def test_where_no_edge_is_left_there_are_all_branches() -> None:
+    distrusted = [Distrust(SALE_T, 5), Distrust(SALE_U, 5, violated=False)]
+    *lines, last = described(STAR.foreign_keys, {}, (), distrusted)
+    assert [left for left, _ in lines[1:]] == ["  not now sale → t", "  not now sale → u"]
+    assert last == ("  split", "3 branches, because no foreign key is used now")
+
+
+def test_a_constraint_of_another_join_takes_no_edge_out() -> None:
+    other = [Distrust(full("u.other"), 5)]
+    assert list(described(STAR.foreign_keys, {}, (), other)) == list(
+        described(STAR.foreign_keys, {})
+    )
+    assert mermaid(STAR.foreign_keys, {}, other) == mermaid(STAR.foreign_keys, {})
+    assert facts(STAR.foreign_keys, {}, (), other)["not_used_now"] == []
 
 
 def test_a_violated_constraint_takes_its_edge_out() -> None:

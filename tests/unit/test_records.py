@@ -13,10 +13,13 @@ from everview.program.definition import PROPERTY
 from everview.program.pace import Pace
 from everview.program.records import (
     Action,
+    GuardFound,
     Reason,
     Record,
+    ReferredChange,
     RowCounts,
     SourcePosition,
+    Violation,
     Why,
     read_record,
     result_of,
@@ -70,6 +73,14 @@ def test_what_was_switched_is_read_back_and_a_record_that_does_not_say_is_one_to
     assert read_record(json.dumps(older)) == RECORD
 
 
+def test_what_the_guard_found_is_read_back_and_a_record_that_does_not_say_is_one_too() -> None:
+    tables = (ReferredChange(T, updated=False, removed=True), ReferredChange(U, True, False))
+    record = replace(RECORD, guard=GuardFound(tables, branches=2, without=3))
+    assert read_record(record.to_json()) == record
+    older = {k: v for k, v in json.loads(record.to_json()).items() if k != "guard"}
+    assert read_record(json.dumps(older)) == RECORD
+
+
 def test_a_refresh_that_did_without_something_says_nothing_of_the_pace() -> None:
     pace = Pace(10.0, 100, 1.0)
     record = replace(RECORD, started=1000, pace=pace)
@@ -89,6 +100,11 @@ def test_a_result_reads_as_one_line() -> None:
     assert str(result_of(replace(FULL, rows=RowCounts()), 0, 99, 2)) == (
         "v: FULL, +99 ~0 −0 rows, 2.0 s  (t …→7, u …→2)  because the view was created"
     )
+    found = Violation(f"{T}.pk", "several rows have one key", 2, ("k = 1", "k = 4"))
+    assert str(result_of(replace(RECORD, violations=(found,)), 4, 99, 1.25)).splitlines() == [
+        "v: INCREMENTAL, +3 ~2 −1 rows, 1.2 s  (t 5→7)",
+        "  note: t.pk does not hold: several rows have one key (2 rows, as in k = 1; k = 4)",
+    ]
     nothing = replace(RECORD, action=Action.NO_DATA, starts=((T, 7), (U, 2)))
     assert str(result_of(nothing, 4, 0, 0.01)) == "v: NO_DATA, nothing to do, 0.0 s"
 

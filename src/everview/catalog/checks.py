@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from everview.catalog.constraints import Constraint, ForeignKey, PrimaryKey
@@ -16,6 +17,19 @@ def checked(constraint: Constraint, table: Table, find_table: FindTable) -> Cons
     if isinstance(constraint, ForeignKey):
         return _checked_foreign_key(constraint, table, find_table)
     return constraint
+
+
+def checked_together(
+    constraints: Iterable[Constraint], table: Table, find_table: FindTable
+) -> tuple[Constraint, ...]:
+    """The constraints that one statement declares of a new table, each as `checked` gives it.
+
+    Keys come first, wherever they stand: a foreign key may refer to a key of its own table.
+    """
+    for constraint in sorted(constraints, key=lambda c: isinstance(c, ForeignKey)):
+        found = checked(constraint, table, find_table)
+        table = replace(table, constraints=(*table.constraints, found))
+    return table.constraints
 
 
 def _check_new(constraint: Constraint, table: Table) -> None:
@@ -39,7 +53,8 @@ def _spelled(constraint: Constraint, table: Table, names: tuple[str, ...]) -> tu
 
 
 def _checked_foreign_key(key: ForeignKey, table: Table, find_table: FindTable) -> ForeignKey:
-    target = table if key.target == table.name else find_table(key.target)
+    is_own = key.target.folded == table.name.folded
+    target = table if is_own else find_table(key.target)
     if target is None or target.unsupported:
         raise _invalid(key, f"there is no Delta table {key.target.short}", "create it first")
     columns = key.target_columns or _primary_key(key, target)

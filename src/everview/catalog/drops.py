@@ -1,14 +1,35 @@
-"""Whether a constraint can be dropped: what refers to it, and which views rely on it."""
+"""Whether a constraint can be dropped, and what goes with it: what refers to it, relies on it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from everview.catalog.constraints import Constraint, ForeignKey, PrimaryKey
+from everview.catalog.names import Name
 from everview.catalog.tables import Table
 from everview.errors import CatalogError, Code, Problem
 
 Referring = tuple[Table, ForeignKey]
+
+
+@dataclass(frozen=True)
+class Cascade:
+    """What a constraint takes with it when it is dropped."""
+
+    foreign_keys: tuple[Referring, ...] = ()
+    """Those that referred to it, and are dropped too."""
+    views: tuple[Name, ...] = ()
+    """Those that relied on it, and do without it from now on."""
+
+    @property
+    def rows(self) -> tuple[tuple[str, str, str], ...]:
+        """For each of them what it is, its name, and what becomes of it."""
+        keys = (f"{table.name.short}.{key.name}" for table, key in self.foreign_keys)
+        return (
+            *(("foreign key", key, "dropped too") for key in keys),
+            *(("view", v.short, "plans without it at its next refresh") for v in self.views),
+        )
 
 
 def foreign_keys_to(

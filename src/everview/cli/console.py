@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TextIO
 
@@ -83,22 +83,37 @@ class Console:
         """One value on one line, as JSON."""
         self.print(json.dumps(value, ensure_ascii=False, default=_as_json))
 
-    def table(self, headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        """Rows under their headers, aligned; one row that is too wide is written downwards."""
+    def table(
+        self,
+        headers: Sequence[str],
+        rows: Sequence[Sequence[object]],
+        below: Sequence[Sequence[str]] = (),
+    ) -> None:
+        """Rows under their headers, aligned; one row that is too wide is written downwards.
+
+        `below` has, for each row, lines that stand below it as they are.
+        """
+        more = below or [()] * len(rows)
         if len(rows) == 1 and len(headers) > 1:
             cells = [shown(value) for value in rows[0]]
             if sum(max(len(h), len(c)) + 2 for h, c in zip(headers, cells, strict=True)) > (
                 self.width
             ):
-                self._record(headers, cells)
+                self._lines((*self._record(headers, cells), *more[0]))
                 return
-        for number, line in enumerate(table_lines(headers, rows)):
-            self.print(self.bold(line) if number == 0 else line)
+        header, rule, *lines = table_lines(headers, rows)
+        self._lines((self.bold(header), rule))
+        for line, notes in zip(lines, more, strict=True):
+            self._lines((line, *notes))
 
-    def _record(self, headers: Sequence[str], cells: Sequence[str]) -> None:
+    def _record(self, headers: Sequence[str], cells: Sequence[str]) -> Iterator[str]:
         widest = max(map(len, headers))
         for header, cell in zip(headers, cells, strict=True):
-            self.print(f"{self.bold(header.ljust(widest))}  {cell}")
+            yield f"{self.bold(header.ljust(widest))}  {cell}"
+
+    def _lines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.print(line)
 
     # standard error
 

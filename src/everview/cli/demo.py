@@ -13,7 +13,7 @@ from pathlib import Path
 
 from everview.cli import shop
 from everview.cli.console import Console, counted, wrapped
-from everview.cli.refresh import observer, refresh_line
+from everview.cli.refresh import observer, refresh_lines
 from everview.cli.shell import OK, TRIPPED, Shell
 from everview.engine import Everview
 from everview.errors import Code, Problem, SetupError
@@ -177,7 +177,8 @@ class _Story:
             for view in shop.VIEWS:
                 self._engine.observe = observer(self._console, view.name)
                 result = self._engine.view(view.name).refresh()
-                self._console.print(f"  {refresh_line(result, self._console, width)}")
+                for line in refresh_lines(result, self._console, width):
+                    self._console.print(f"  {line}")
         finally:
             self._engine.observe = before
 

@@ -14,13 +14,14 @@ from everview.cli.shell import OK, TRIPPED, Shell, existing, find_views, named_v
 from everview.cli.texts import placed, read_text
 from everview.errors import Code, Problem, SqlError
 from everview.program.explain import ALIGNED, Explanation
-from everview.program.notices import feed_notices, refresh_notices
+from everview.program.notices import feed_notices
 from everview.program.offline import NOTICE, define_offline
 from everview.program.offline_tables import (
     OfflineTables,
     tables_of_snapshot,
     tables_of_warehouse,
 )
+from everview.program.view_log import newest_record
 from everview.sql.lexer import Piece, split_statements, tokenize
 from everview.sql.statements import (
     CreateMaterializedView,
@@ -102,8 +103,8 @@ def _of_view(name: str, warehouse: Path) -> Explanation:
     view = named_view(find_views(warehouse), name)
     definition = view.definition
     tables = tables_of_warehouse(existing(warehouse))
-    notices = (*feed_notices(definition, tables.has_feed), *refresh_notices(view.log))
-    return Explanation(definition, definition.text, notices)
+    notices, (last, _) = feed_notices(definition, tables.has_feed), newest_record(view.log)
+    return Explanation(definition, definition.text, notices, last)
 
 
 def _of_statement(

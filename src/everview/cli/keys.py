@@ -43,10 +43,10 @@ def check_keys(args: argparse.Namespace, shell: Shell) -> int:
     code = OK
     for name in names:
         shell.console.progress(f"{name.short}: comparing its keys with all rows")
-        for check in engine.check_keys(name.quoted(), record=not args.no_record):
+        for check in engine.check_keys(name.quoted(), record=not args.no_record, rows=args.rows):
             code = code if check.holds else TRIPPED
             if args.json:
-                shell.console.json(asdict(check) | {"holds": check.holds})
+                shell.console.json(_facts(check))
             else:
                 shell.console.print(f"{_mark(check, shell.console)}  {check}")
     return code
@@ -92,6 +92,10 @@ def _chosen(known: OfflineTables, named: Sequence[str]) -> tuple[Table, ...]:
 def _row(key: DeclaredKey) -> tuple[str, ...]:
     trust = "RELY" if key.rely else "NORELY"
     return key.table, key.name, key.declared, trust, key.standing
+
+
+def _facts(check: KeyCheck) -> dict[str, object]:
+    return asdict(check) | {"rows": [dict(row) for row in check.rows], "holds": check.holds}
 
 
 def _mark(check: KeyCheck, console: Console) -> str:

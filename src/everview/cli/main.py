@@ -184,6 +184,9 @@ def _make_parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--no-record", action="store_true", help="do not write down with the table what holds"
     )
+    command.add_argument(
+        "--rows", type=int, default=5, metavar="N", help="show at most N violating rows of each (5)"
+    )
     command = add("suggest", "look for keys in the rows, as SQL to run", suggest_keys, about_keys)
     _add_tables(command)
 
@@ -227,6 +230,8 @@ def _check(args: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
                 parser.error("give either FILE (or -) or -e STATEMENT")
             if args.rows < 0:
                 parser.error("--rows must not be negative")
+        case "keys" if args.subcommand == "check" and args.rows < 0:
+            parser.error("--rows must not be negative")
         case "explain" if (args.what is None) == (args.sql is None):
             parser.error("give either VIEW, FILE (or -), or --sql TEXT")
         case "refresh" | "verify" if bool(args.views) == args.all:

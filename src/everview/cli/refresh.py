@@ -1,4 +1,4 @@
-"""`everview refresh` and `everview verify`: one line for each view."""
+"""`everview refresh` and `everview verify`: a line for each view, and notes below it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from everview.algebra.printing import short_name
 from everview.cli.console import Console, counted
 from everview.cli.shell import FAILED, OK, TRIPPED, Shell, chosen_views
 from everview.errors import EverviewError
-from everview.program.records import Action, RefreshResult
+from everview.program.records import Action, RefreshResult, notes
 from everview.program.stored_views import StoredView
 
 _DOING = {
@@ -45,7 +45,8 @@ def refresh(args: argparse.Namespace, shell: Shell) -> int:
             if args.json:
                 shell.console.json(asdict(result))
             else:
-                shell.console.print(refresh_line(result, shell.console, _widest(views)))
+                for line in refresh_lines(result, shell.console, _widest(views)):
+                    shell.console.print(line)
     finally:
         engine.observe = before
     return code
@@ -88,12 +89,13 @@ def observer(console: Console, view: str) -> Callable[[str, str], None]:
     return observe
 
 
-def refresh_line(result: RefreshResult, console: Console, width: int = 0) -> str:
-    """What a refresh did, on one line, aligned with those of other views."""
+def refresh_lines(result: RefreshResult, console: Console, width: int = 0) -> tuple[str, ...]:
+    """What a refresh did, on a line aligned with those of other views; below it what it found."""
     name = short_name(result.view).ljust(width)
     style = console.remarkable if result.action is Action.FULL else console.good
     action = style(str(result.action).ljust(11))
-    return f"{name}  {action}  {result.seconds:5.1f} s  {_what(result)}".rstrip()
+    line = f"{name}  {action}  {result.seconds:5.1f} s  {_what(result)}".rstrip()
+    return line, *notes(result.violations)
 
 
 def _what(result: RefreshResult) -> str:

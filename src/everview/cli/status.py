@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from everview.algebra.printing import short_name
 from everview.cli.shell import OK, Shell, existing, find_views, named_view
-from everview.program.records import SourceRange
+from everview.program.records import SourceRange, notes
 from everview.program.status import Standing, ViewStatus, status_of
 from everview.program.stored_views import stored_views
 from everview.program.summaries import HistoryEntry
@@ -26,12 +26,13 @@ def status(args: argparse.Namespace, shell: Shell) -> int:
         shell.console.error("there is no materialized view in this warehouse")
     else:
         headers = ("view", "maintenance", "last refresh (UTC)", "did", "rows", "sources")
-        shell.console.table(headers, [_status_row(one) for one in found])
+        violated = [[f"  note: {violation}" for violation in one.violations] for one in found]
+        shell.console.table(headers, [_status_row(one) for one in found], violated)
     return OK
 
 
 def history(args: argparse.Namespace, shell: Shell) -> int:
-    """The refreshes of one view, newest first."""
+    """The refreshes of one view, newest first; below each what it found not to hold."""
     view = named_view(find_views(args.warehouse), args.view)
     entries = history_of(view.log, args.limit)
     if args.json:
@@ -39,7 +40,8 @@ def history(args: argparse.Namespace, shell: Shell) -> int:
             shell.console.json(asdict(entry))
         return OK
     headers = ("version", "when (UTC)", "did", "reason", "rows", "took in", "time", "expected")
-    shell.console.table(headers, [_history_row(entry) for entry in entries])
+    found = [notes(entry.violations) for entry in entries]
+    shell.console.table(headers, [_history_row(entry) for entry in entries], found)
     return OK
 
 
@@ -52,9 +54,7 @@ def _sources(one: ViewStatus) -> str:
     if one.changed_by_others:
         return "its own table was changed by others"
     stale = [str(s) for s in one.sources if s.standing is not Standing.CURRENT]
-    standing = ", ".join(stale) or "up to date"
-    broken = ", ".join(map(short_name, one.distrusted))
-    return f"{standing}; {broken} found not to hold" if broken else standing
+    return ", ".join(stale) or "up to date"
 
 
 def _history_row(entry: HistoryEntry) -> tuple[object, ...]:

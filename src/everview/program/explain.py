@@ -21,6 +21,8 @@ from everview.maintenance.lets import Let
 from everview.maintenance.moments import FUNCTIONS as MOMENTS
 from everview.program import foreign_key_graph
 from everview.program.definition import Definition
+from everview.program.notices import refresh_notices
+from everview.program.records import Distrust, Record
 from everview.program.relevant_rows import relevance_facts, relevant_rows
 from everview.program.steps import (
     ApplyDelta,
@@ -30,6 +32,7 @@ from everview.program.steps import (
     Program,
     ReadChanges,
     Step,
+    without_constraints,
 )
 from everview.sql.aggregate_functions import PICKS
 
@@ -53,17 +56,37 @@ class Explanation:
     sql: str = ""
     """The statement, in which the places of problems are shown."""
     notices: tuple[str, ...] = ()
+    """What is to be known of its tables."""
+    last: Record | None = None
+    """What the last refresh of a view that exists wrote down."""
+
+    @property
+    def program(self) -> Program | None:
+        """The steps of the next refresh, which does not use what the last one distrusts."""
+        program, ids = self.definition.program, [d.constraint for d in self.distrusted]
+        return without_constraints(program, ids) if program and ids else program
+
+    @property
+    def distrusted(self) -> tuple[Distrust, ...]:
+        """The declared constraints that the next refresh does not use."""
+        return self.last.distrusted if self.last else ()
+
+    @property
+    def all_notices(self) -> tuple[str, ...]:
+        """What a user should know: of the tables, of the last refresh, of the query."""
+        found = refresh_notices(self.last) if self.last else ()
+        return (*self.notices, *found, *self.definition.reading.notices)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
 
     def to_mermaid(self) -> str:
         """The joins of the view along foreign keys, as a Mermaid flowchart."""
-        program = self.definition.program
-        if program is None:
+        plan = self.definition.plan
+        if plan is None:
             return "flowchart LR"
         labels = _labels(self.definition)
-        return foreign_key_graph.mermaid(program.compute.plan.foreign_keys, labels)
+        return foreign_key_graph.mermaid(plan.foreign_keys, labels, self.distrusted)
 
     def to_json(self) -> str:
         """The same facts for programs, in a fixed order."""
@@ -71,19 +94,15 @@ class Explanation:
 
 
 def _lines(explanation: Explanation) -> Iterable[str]:
-    definition = explanation.definition
+    definition, program = explanation.definition, explanation.program
     view = short_name(str(definition.view))
-    yield _aligned(f"view {view}", _headline(definition))
+    yield _aligned(f"view {view}", _headline(definition, program))
     yield ""
-    program = definition.program
     if program is None:
         yield from _reasons(definition.all_problems, explanation.sql)
     else:
         yield from _relations(program, definition)
-        along = program.compute.plan.foreign_keys
-        missed = _missed(definition)
-        for left, right in foreign_key_graph.described(along, _labels(definition), missed):
-            yield _aligned(left, right).rstrip()
+        yield from _joins(explanation)
         relevant = tuple(relevant_rows(program.compute.plan.relevance))
         if relevant:
             yield ""
@@ -92,20 +111,20 @@ def _lines(explanation: Explanation) -> Iterable[str]:
         yield from _changes(program, _names(definition))
         yield ""
         yield from _steps(program)
-    notices = (*explanation.notices, *definition.reading.notices)
+    notices = explanation.all_notices
     if notices:
         yield ""
         yield from (f"note: {notice}" for notice in notices)
 
 
-def _headline(definition: Definition) -> str:
+def _headline(definition: Definition, program: Program | None) -> str:
     sources = f"{len(definition.tables)} source{'s' if len(definition.tables) != 1 else ''}"
-    if definition.program is None:
+    if program is None:
         return f"recomputed in full at each refresh · {sources} · policy {definition.policy}"
-    count = len(definition.program.compute.plan.relies_on)
+    plan = program.compute.plan
+    count = len(plan.relies_on)
     keys = "no declared key" if not count else f"{count} declared key{'s' if count != 1 else ''}"
-    used = definition.program.compute.plan.foreign_keys.edges_used()
-    count = len({edge.foreign_key for edge in used})
+    count = len({edge.foreign_key for edge in plan.foreign_keys.edges_used()})
     keys += f", {count} foreign key{'s' if count != 1 else ''}" if count else ""
     return f"incremental · {sources} · relies on {keys} · policy {definition.policy}"
 
@@ -149,6 +168,16 @@ def _missed(definition: Definition) -> tuple[Missed, ...]:
     if plan is None:
         return ()
     return missed_foreign_keys(plan.layers, tables, plan.foreign_keys.graph)
+
+
+def _joins(explanation: Explanation) -> Iterable[str]:
+    """Joins along foreign keys: those that are declared, and which of them are not used now."""
+    definition = explanation.definition
+    if definition.plan:
+        along, labels = definition.plan.foreign_keys, _labels(definition)
+        told = (_missed(definition), explanation.distrusted)
+        for left, right in foreign_key_graph.described(along, labels, *told):
+            yield _aligned(left, right).rstrip()
 
 
 def _first(definition: Definition) -> Iterable[str]:
@@ -307,8 +336,8 @@ def _aligned(left: str, right: str) -> str:
 
 
 def _facts(explanation: Explanation) -> dict[str, object]:
-    definition = explanation.definition
-    program = definition.program
+    definition, program = explanation.definition, explanation.program
+    plan = definition.plan
     facts: dict[str, object] = {
         "view": str(definition.view),
         "incremental": program is not None,
@@ -318,9 +347,9 @@ def _facts(explanation: Explanation) -> dict[str, object]:
         "problems": [
             {"code": p.code, "detail": p.detail, "hint": p.hint} for p in definition.all_problems
         ],
-        "notices": [*explanation.notices, *definition.reading.notices],
+        "notices": list(explanation.all_notices),
     }
-    if program is None:
+    if program is None or plan is None:
         return facts
     identity = program.apply.identity
     facts["identity"] = {
@@ -328,10 +357,10 @@ def _facts(explanation: Explanation) -> dict[str, object]:
         "columns": identity.columns,
         "because": identity.because,
     }
-    facts |= relevance_facts(program.compute.plan.relevance)
+    facts |= relevance_facts(plan.relevance)
     names = _names(definition)
     facts["foreign_keys"] = foreign_key_graph.facts(
-        program.compute.plan.foreign_keys, _labels(definition), _missed(definition)
+        plan.foreign_keys, _labels(definition), _missed(definition), explanation.distrusted
     )
     facts["relations"] = [text for text, _ in _listing(definition)]
     facts["measures"] = _measures(program)

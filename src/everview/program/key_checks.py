@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_LONGEST = 60
+
 
 @dataclass(frozen=True)
 class Breaking:
@@ -16,6 +18,10 @@ class Breaking:
     def __str__(self) -> str:
         said = ", ".join(f"{column} = {value}" for column, value in self.values)
         return f"{said}: {_counted(self.rows)}"
+
+
+Row = tuple[tuple[str, str | None], ...]
+"""A whole row: each column with its value as text, None for NULL."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,8 @@ class KeyCheck:
     violating_rows: int = 0
     sample: tuple[Breaking, ...] = ()
     """Some of what breaks it, the values of the most rows first."""
+    rows: tuple[Row, ...] = ()
+    """Some of the rows that have these values, whole."""
     problem: str = ""
     """Why it could not be checked; empty if it was."""
 
@@ -47,7 +55,20 @@ class KeyCheck:
         if self.holds:
             return f"{said} holds ({at})"
         lines = [f"{said} does NOT hold ({at}): {_counted(self.violating_rows)}"]
-        return "\n".join((*lines, *(f"  {breaking}" for breaking in self.sample)))
+        lines += [f"  {breaking}" for breaking in self.sample]
+        lines += ["  such rows are"] if self.rows else []
+        lines += [f"    {_said(row)}" for row in self.rows]
+        return "\n".join(lines)
+
+
+def _said(row: Row) -> str:
+    return ", ".join(f"{column} = {'NULL' if v is None else _cut(v)}" for column, v in row)
+
+
+def _cut(value: str) -> str:
+    """A value that a line can hold; the value itself is whole."""
+    plain = value.replace("\n", " ")
+    return plain if len(plain) <= _LONGEST else plain[: _LONGEST - 1] + "…"
 
 
 def _counted(rows: int) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from everview.algebra.printing import short_name
 from everview.catalog.names import Name
 from everview.program.definition import Definition
-from everview.program.records import NONE_DROPPED, Distrust
-from everview.program.view_log import Commits, newest_record
+from everview.program.guard_findings import told
+from everview.program.records import NONE_DROPPED, Distrust, Record
 from everview.warehouse.delta_log import FEED
 
 
@@ -18,12 +18,12 @@ def feed_notices(definition: Definition, has_feed: Callable[[Name], bool]) -> tu
     return tuple(_feed_is_off(short_name(str(name))) for name in names)
 
 
-def refresh_notices(log: Commits) -> tuple[str, ...]:
-    """What the last refresh found: constraints that are not used, rows that could not matter."""
-    record, _ = newest_record(log)
-    if record is None:
-        return ()
+def refresh_notices(record: Record) -> tuple[str, ...]:
+    """What the last refresh found: constraints that are not used, what the guard found in the
+    changes of tables that are referred to, rows that could not matter.
+    """
     notices = [_is_not_used(d) for d in record.distrusted]
+    notices += told(record.guard) if record.guard else ()
     if record.dropped != NONE_DROPPED:
         notices.append(
             f"the last refresh left out {record.dropped.irrelevant} changed rows that do not meet"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -129,6 +129,30 @@ class Violation:
         return f"{short_name(self.constraint)} does not hold: {self.kind}{rows}"
 
 
+def notes(violations: Iterable[Violation]) -> tuple[str, ...]:
+    """The lines that stand below what a refresh did, wherever that is told."""
+    return tuple(f"  note: {violation}" for violation in violations)
+
+
+@dataclass(frozen=True)
+class ReferredChange:
+    """A changed table that foreign keys refer to: which of its keys had both signs, or − only."""
+
+    table: str
+    updated: bool
+    removed: bool
+
+
+@dataclass(frozen=True)
+class GuardFound:
+    """What the FK-guard found in the changes of a refresh, and how many branches that left."""
+
+    tables: tuple[ReferredChange, ...]
+    branches: int
+    without: int
+    """How many there would have been without foreign keys."""
+
+
 @dataclass(frozen=True)
 class Record:
     """What the commit of a refresh says of it: where the view stands now, and how it got there."""
@@ -158,6 +182,8 @@ class Record:
     """What was switched for this refresh alone."""
     stored: int | None = None
     """The rows in the view's table from here on; of a full refresh its commit tells them."""
+    guard: GuardFound | None = None
+    """What it found in the changes of tables that are referred to, if there were any."""
 
     def to_json(self) -> str:
         content = {"everview": FORMAT, **asdict(self)}
@@ -218,6 +244,7 @@ def read_record(text: str | None) -> Record | None:
             dropped=Dropped(**content.get("dropped", {})),
             switched=tuple(content.get("switched", ())),
             stored=content.get("stored"),
+            guard=_guard(guard) if (guard := content.get("guard")) else None,
         )
     except (ValueError, KeyError, TypeError):
         return None
@@ -225,6 +252,12 @@ def read_record(text: str | None) -> Record | None:
 
 def _violation(content: Mapping[str, Any]) -> Violation:
     return Violation(**{**content, "samples": tuple(content["samples"])})
+
+
+def _guard(content: Mapping[str, Any]) -> GuardFound:
+    return GuardFound(
+        **{**content, "tables": tuple(ReferredChange(**t) for t in content["tables"])}
+    )
 
 
 @dataclass(frozen=True)
@@ -258,11 +291,8 @@ class RefreshResult:
         moved = ", ".join(str(s) for s in self.sources if s.start != s.end)
         took = f"  ({moved})" if moved else ""
         because = f"  because {self.message}" if self.action is Action.FULL else ""
-        found = "".join(f"\n  note: {violation}" for violation in self.violations)
-        return (
-            f"{short_name(self.view)}: {self.action}, {did}, {self.seconds:.1f} s"
-            f"{took}{because}{found}"
-        )
+        line = f"{short_name(self.view)}: {self.action}, {did}, {self.seconds:.1f} s{took}{because}"
+        return "\n".join((line, *notes(self.violations)))
 
 
 def result_of(record: Record, version: int, rows_written: int, seconds: float) -> RefreshResult:

@@ -10,6 +10,7 @@ from pathlib import Path
 from everview.algebra.printing import short_name
 from everview.catalog.names import Name
 from everview.program.records import Record, SourcePosition
+from everview.program.repeated_violations import RepeatedViolation, repeated_violations
 from everview.program.stored_views import StoredView
 from everview.program.summaries import HistoryEntry
 from everview.program.view_log import history_of, newest_record
@@ -58,6 +59,8 @@ class ViewStatus:
     changed_by_others: bool
     distrusted: tuple[str, ...] = ()
     """Declared constraints that were found not to hold, and are not used."""
+    violations: tuple[RepeatedViolation, ...] = ()
+    """These, and others that refreshes found not to hold: how often, and when last."""
 
     @property
     def is_current(self) -> bool:
@@ -71,14 +74,17 @@ def status_of(view: StoredView, directories: Mapping[Name, Path]) -> ViewStatus:
     record, foreign = newest_record(view.log)
     if record is None:
         raise ValueError(f"{view.name} was never filled")
+    history = history_of(view.log)
+    distrusted = tuple(d.constraint for d in record.distrusted if d.violated)
     return ViewStatus(
         view=str(view.name),
         maintenance="incremental" if view.definition.plan else "full",
         policy=str(view.definition.policy),
-        last=history_of(view.log, 1)[0],
+        last=history[0],
         sources=_sources(view, record, directories),
         changed_by_others=foreign,
-        distrusted=tuple(d.constraint for d in record.distrusted if d.violated),
+        distrusted=distrusted,
+        violations=repeated_violations(history, distrusted),
     )
 
 

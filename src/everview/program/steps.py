@@ -6,7 +6,7 @@ Explain prints them and a refresh runs them; neither knows anything the other do
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from everview.algebra.scalars import TRUE, Scalar
 from everview.maintenance.choices import Optimisation
@@ -111,6 +111,14 @@ def make_program(plan: Plan) -> Program:
     rewrites = plan.identity.is_key and plan.choices.uses(Optimisation.REWRITES)
     apply = ApplyDelta(plan.columns, plan.identity, rewrites)
     return Program(PinVersions(plan.tables), reads, check, ComputeDelta(plan), apply)
+
+
+def without_constraints(program: Program, distrusted: Collection[str]) -> Program:
+    """The program while some constraints are not relied on; changes are read as ever."""
+    plan = program.compute.plan
+    less = plan.with_foreign_keys(plan.foreign_keys.strategy, distrusted)
+    check = CheckConstraints(less.foreign_keys.relies_on)
+    return replace(program, check=check, compute=replace(program.compute, plan=less))
 
 
 def _read(plan: Plan, table: str, key: tuple[str, ...]) -> ReadChanges:

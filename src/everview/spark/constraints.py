@@ -8,7 +8,7 @@ from dataclasses import replace
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from everview.catalog.checks import checked
+from everview.catalog.checks import checked, checked_together
 from everview.catalog.constraints import (
     PROPERTY_PREFIX,
     PROVEN_PREFIX,
@@ -17,7 +17,7 @@ from everview.catalog.constraints import (
     ForeignKey,
     to_sql,
 )
-from everview.catalog.drops import Referring, check_drop
+from everview.catalog.drops import Cascade, check_drop
 from everview.catalog.names import Name, quote
 from everview.catalog.tables import Field, Table
 from everview.errors import CatalogError, Code, Problem
@@ -36,8 +36,8 @@ def add_constraint(spark: SparkSession, name: Name, constraint: Constraint) -> C
     return resolved
 
 
-def drop_constraint(inventory: Inventory, statement: DropConstraint, text: str) -> None:
-    """Take a declared constraint back; one that is not Everview's may be Delta's.
+def drop_constraint(inventory: Inventory, statement: DropConstraint, text: str) -> Cascade:
+    """Take a declared constraint back, and say what went with it; another may be Delta's.
 
     CatalogError if a foreign key or a view needs it, unless CASCADE says that they do without.
     """
@@ -46,20 +46,23 @@ def drop_constraint(inventory: Inventory, statement: DropConstraint, text: str) 
     found = next((c for c in table.constraints if _is_called(c, statement.name)), None)
     if found is None:
         _drop_of_delta(spark, table, statement, text)
-        return
-    for other, constraint in (*_needing(inventory, table, found, statement), (table, found)):
+        return Cascade()
+    cascade = _needing(inventory, table, found, statement)
+    for other, constraint in (*cascade.foreign_keys, (table, found)):
         _remove(spark, other.name, constraint)
+    return cascade
 
 
 def _needing(
     inventory: Inventory, table: Table, constraint: Constraint, statement: DropConstraint
-) -> tuple[Referring, ...]:
-    """The foreign keys that go with a constraint; an error if it must stay."""
+) -> Cascade:
+    """What goes with a constraint, or does without it; an error if it must stay."""
     catalog, cascade = table.name.parts[0], statement.cascade
     tables = () if isinstance(constraint, ForeignKey) else inventory.tables(catalog)
-    views = () if cascade else inventory.views(catalog)
-    relying = views_relying_on(constraint, table, [v.definition for v in views])
-    return check_drop(constraint, table, tables, [v.short for v in relying], cascade=cascade)
+    definitions = [view.definition for view in inventory.views(catalog)]
+    views = views_relying_on(constraint, table, definitions)
+    names = [view.short for view in views]
+    return Cascade(check_drop(constraint, table, tables, names, cascade=cascade), views)
 
 
 def _remove(spark: SparkSession, table: Name, constraint: Constraint) -> None:
@@ -88,19 +91,10 @@ def create_table(spark: SparkSession, statement: CreateTable) -> None:
     if exists and statement.if_not_exists:
         return
     table = Table(name, _declared_fields(spark, statement.columns))
-    resolved: list[Constraint] = []
-    for constraint in statement.constraints:
-        table = replace(table, constraints=tuple(resolved))
-        own = table
-        resolved.append(
-            checked(
-                _resolved(spark, constraint),
-                own,
-                lambda other, own=own: own if other == own.name else find_table(spark, other),  # type: ignore[misc]
-            )
-        )
+    resolved = [_resolved(spark, constraint) for constraint in statement.constraints]
+    declared = checked_together(resolved, table, lambda other: find_table(spark, other))
     spark.sql(statement.spark_sql)
-    _store(spark, name, resolved)
+    _store(spark, name, declared)
 
 
 def _declared_fields(spark: SparkSession, columns: Sequence[tuple[str, str]]) -> tuple[Field, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from everview.catalog.drops import Cascade
 from everview.program.records import RefreshResult
 from everview.program.summaries import HistoryEntry, ViewSummary
 from everview.program.verification import Verification
@@ -16,7 +17,7 @@ _OUTCOME = (
     "action STRING, reason STRING, message STRING, rows_inserted BIGINT, rows_updated BIGINT,"
     f" rows_deleted BIGINT, {_SOURCES}"
 )
-_REFRESH = f"view STRING, {_OUTCOME}, version BIGINT, seconds DOUBLE"
+_REFRESH = f"view STRING, {_OUTCOME}, version BIGINT, seconds DOUBLE, violations ARRAY<STRING>"
 _HISTORY = (
     f"version BIGINT, timestamp TIMESTAMP, {_OUTCOME},"
     " seconds DOUBLE, expected_incremental DOUBLE, expected_full DOUBLE, changed_rows BIGINT,"
@@ -27,6 +28,9 @@ _VERIFICATION = (
     f"view STRING, is_equal BOOLEAN, rows BIGINT, extra BIGINT, missing BIGINT, {_SOURCES}"
 )
 _SUMMARY = "schema STRING, name STRING, maintenance STRING, policy STRING, sources ARRAY<STRING>"
+
+
+_CASCADE = "kind STRING, name STRING, message STRING"
 
 
 def frame(spark: SparkSession, ddl: str, rows: Iterable[Sequence[Any]]) -> DataFrame:
@@ -48,7 +52,8 @@ def refresh_frame(spark: SparkSession, r: RefreshResult) -> DataFrame:
     """The one row that REFRESH answers with."""
     outcome = (str(r.action), str(r.reason), r.message)
     rows = (r.rows_inserted, r.rows_updated, r.rows_deleted)
-    return frame(spark, _REFRESH, [(r.view, *outcome, *rows, _ranges(r), r.version, r.seconds)])
+    ended = (_ranges(r), r.version, r.seconds, _said(r))
+    return frame(spark, _REFRESH, [(r.view, *outcome, *rows, *ended)])
 
 
 def history_frame(spark: SparkSession, entries: Iterable[HistoryEntry]) -> DataFrame:
@@ -59,8 +64,8 @@ def history_frame(spark: SparkSession, entries: Iterable[HistoryEntry]) -> DataF
         outcome = (str(e.action), str(e.reason), e.message, *counts, _ranges(e))
         expected = (e.estimate.incremental, e.estimate.full) if e.estimate else (None, None)
         read = (e.changed_rows, e.dropped.irrelevant, e.dropped.unused)
-        said = ([str(violation) for violation in e.violations], list(e.switched))
-        rows.append((e.version, e.timestamp, *outcome, e.seconds, *expected, *read, *said))
+        told = (_said(e), list(e.switched))
+        rows.append((e.version, e.timestamp, *outcome, e.seconds, *expected, *read, *told))
     return frame(spark, _HISTORY, rows)
 
 
@@ -76,5 +81,14 @@ def summaries_frame(spark: SparkSession, views: Iterable[ViewSummary]) -> DataFr
     return frame(spark, _SUMMARY, rows)
 
 
+def cascade_frame(spark: SparkSession, cascade: Cascade) -> DataFrame:
+    """One row for each thing that goes with a dropped constraint, or does without it."""
+    return frame(spark, _CASCADE, cascade.rows)
+
+
 def _ranges(of: RefreshResult | HistoryEntry | Verification) -> list[tuple[Any, ...]]:
     return [(s.table, s.start, s.end) for s in of.sources]
+
+
+def _said(of: RefreshResult | HistoryEntry) -> list[str]:
+    return [str(violation) for violation in of.violations]

@@ -12,10 +12,13 @@ from pyspark.sql import SparkSession
 from everview.algebra.printing import short_name
 from everview.maintenance.folding import DELETE, INSERT, OP, UPDATE
 from everview.maintenance.identity import COUNT
+from everview.maintenance.plan import Plan
+from everview.program.guard_findings import guard_found
 from everview.program.records import (
     NONE_DROPPED,
     Action,
     Dropped,
+    GuardFound,
     Reason,
     Record,
     RowCounts,
@@ -82,6 +85,7 @@ def refresh_incrementally(
             distrusted=guarded.distrusted,
             violations=guarded.violations,
             stored=before.stored_with(counts),
+            guard=_guard(program, guarded.plan, changed),
         )
         if delta is None or not delta.rows:
             return _advance(writer, record)
@@ -109,6 +113,11 @@ def _check_continuity(
             raise MustBeRebuilt(why)
         if why:
             raise MustBeFull(why)
+
+
+def _guard(program: Program, plan: Plan, changed: Mapping[str, Captured]) -> GuardFound | None:
+    parts = {table: change.parts for table, change in changed.items() if change.parts}
+    return guard_found(program.compute.using(plan), changed, parts)
 
 
 def _row_counts(delta: Held) -> RowCounts:

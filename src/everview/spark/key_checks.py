@@ -16,12 +16,14 @@ from everview.catalog.constraints import (
     to_text,
 )
 from everview.catalog.tables import Table
-from everview.program.key_checks import Breaking, KeyCheck
+from everview.program.key_checks import Breaking, KeyCheck, Row
 from everview.spark.tables import describe, find_table, open_log
-from everview.sql.key_checks import breaking_key, dangling, sample, total
+from everview.sql.key_checks import breaking_key, dangling, rows_with, sample, total
 from everview.sql.literals import string
 
 _SAMPLE = 5
+ROWS = 5
+"""How many of the rows that break a constraint are shown, if nothing else is asked for."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,11 @@ class Pinned:
 
 
 def check_keys(
-    session: SparkSession, tables: Iterable[Table], *, record: bool = True
+    session: SparkSession, tables: Iterable[Table], *, record: bool = True, rows: int = ROWS
 ) -> Iterator[KeyCheck]:
     """Compare every declared constraint of some tables with all their rows.
+
+    Of the rows that break one at most `rows` are shown.
 
     With `record` the version of its table at which a constraint was found to hold, or not to, is
     written down there. What was written before is taken back first: so what is found is later than
@@ -55,22 +59,22 @@ def check_keys(
         if record:
             _withdraw(session, table)
         own = pin(session, table)
-        checks = {c.name: _check(session, own, c) for c in table.constraints}
+        checks = {c.name: _check(session, own, c, rows) for c in table.constraints}
         if record:
             _write_down(session, own, checks)
         yield from checks.values()
 
 
-def _check(session: SparkSession, own: Pinned, constraint: Constraint) -> KeyCheck:
+def _check(session: SparkSession, own: Pinned, constraint: Constraint, most: int) -> KeyCheck:
     problem = _missing(own.table, constraint.columns)
     if problem:
         return _result(own, constraint, problem=problem)
     if isinstance(constraint, ForeignKey):
-        return _check_reference(session, own, constraint)
-    return _count(session, own, constraint, breaking_key(constraint, own.rows), own.said)
+        return _check_reference(session, own, constraint, most)
+    return _count(session, own, constraint, breaking_key(constraint, own.rows), most, own.said)
 
 
-def _check_reference(session: SparkSession, own: Pinned, key: ForeignKey) -> KeyCheck:
+def _check_reference(session: SparkSession, own: Pinned, key: ForeignKey, most: int) -> KeyCheck:
     target = find_table(session, key.target)
     if target is None or target.unsupported:
         return _result(own, key, problem=f"there is no Delta table {key.target.short}")
@@ -81,7 +85,7 @@ def _check_reference(session: SparkSession, own: Pinned, key: ForeignKey) -> Key
         return _result(own, key, problem=problem)
     other = own if target.name == own.table.name else pin(session, target)
     breaking = dangling(key, columns, own.rows, other.rows)
-    return _count(session, own, key, breaking, *dict.fromkeys((own.said, other.said)))
+    return _count(session, own, key, breaking, most, *dict.fromkeys((own.said, other.said)))
 
 
 def _count(
@@ -89,14 +93,23 @@ def _count(
     own: Pinned,
     constraint: Constraint,
     breaking: str,
+    most: int,
     *versions: tuple[str, int],
 ) -> KeyCheck:
-    rows = int(session.sql(total(breaking)).collect()[0][0])
-    found: tuple[Breaking, ...] = ()
-    if rows:
-        some = session.sql(sample(breaking, constraint.columns, _SAMPLE)).collect()
-        found = tuple(_breaking(constraint, row) for row in some)
-    return _result(own, constraint, versions=versions, violating_rows=rows, sample=found)
+    count = int(session.sql(total(breaking)).collect()[0][0])
+    if not count:
+        return _result(own, constraint, versions=versions)
+    some = session.sql(sample(breaking, constraint.columns, _SAMPLE)).collect()
+    found = tuple(_breaking(constraint, row) for row in some)
+    sql = rows_with(breaking, constraint.columns, own.rows, most)
+    rows = tuple(_row(row.asDict()) for row in session.sql(sql).collect()) if most else ()
+    return _result(
+        own, constraint, versions=versions, violating_rows=count, sample=found, rows=rows
+    )
+
+
+def _row(values: Mapping[str, object]) -> Row:
+    return tuple((c, None if value is None else str(value)) for c, value in values.items())
 
 
 def _breaking(constraint: Constraint, row: Sequence[object]) -> Breaking:
@@ -111,6 +124,7 @@ def _result(
     versions: tuple[tuple[str, int], ...] = (),
     violating_rows: int = 0,
     sample: tuple[Breaking, ...] = (),
+    rows: tuple[Row, ...] = (),
     problem: str = "",
 ) -> KeyCheck:
     return KeyCheck(
@@ -120,6 +134,7 @@ def _result(
         versions=versions or (own.said,),
         violating_rows=violating_rows,
         sample=sample,
+        rows=rows,
         problem=problem,
     )
 

@@ -12,7 +12,7 @@ from everview.program.key_checks import KeyCheck
 from everview.program.key_suggestions import Suggestions
 from everview.spark.constraints import delta_table
 from everview.spark.inventory import Inventory
-from everview.spark.key_checks import check_keys
+from everview.spark.key_checks import ROWS, check_keys
 from everview.spark.key_suggestions import suggest_keys
 from everview.spark.session import Workspace
 from everview.spark.tables import describe, full_name
@@ -34,9 +34,11 @@ class Keys:
         views = self.inventory.views(spark.catalog.currentCatalog())
         return declared_keys(tables, properties, found_violated(views))
 
-    def checked(self, names: Sequence[Name] = (), *, record: bool = True) -> Iterator[KeyCheck]:
+    def checked(
+        self, names: Sequence[Name] = (), *, record: bool = True, rows: int = ROWS
+    ) -> Iterator[KeyCheck]:
         """Every declared constraint compared with all rows, one after the other."""
-        return check_keys(self.workspace.session(), self._tables(names), record=record)
+        return check_keys(self.workspace.session(), self._tables(names), record=record, rows=rows)
 
     def suggested(self, names: Sequence[Name] = ()) -> Suggestions:
         """What the rows suggest."""

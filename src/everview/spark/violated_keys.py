@@ -22,7 +22,7 @@ def violated_keys(session: SparkSession, definition: Definition) -> tuple[Violat
     """The keys that identify the rows of a view, or decide an order, and do not hold."""
     found: list[Violation] = []
     for table in relied_keys(definition):
-        checks = check_keys(session, [table], record=False)
+        checks = check_keys(session, [table], record=False, rows=0)
         for key, check in zip(table.constraints, checks, strict=True):
             if check.violating_rows:
                 found.append(violation(constraint_id(table.name, key), check))

@@ -1,12 +1,13 @@
 """Queries that find where a declared constraint does not hold in a whole table.
 
 Each gives the values of the constraint's columns that break it, and in `ROWS` how many rows have
-them; none, if the constraint holds. Tables are given as they stand behind FROM.
+them; none, if the constraint holds. From it follow the number of rows that break the constraint,
+and some of them. Tables are given as they stand behind FROM.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from everview.catalog.constraints import ForeignKey, PrimaryKey, Unique
 from everview.catalog.names import quote
@@ -50,6 +51,19 @@ def sample(breaking: str, columns: Iterable[str], most: int) -> str:
     """Some of the values that break a constraint, those of the most rows first."""
     order = ", ".join((f"{ROWS} DESC", *map(quote, columns)))
     return f"SELECT * FROM ({breaking}) ORDER BY {order} LIMIT {most}"
+
+
+def rows_with(breaking: str, columns: Sequence[str], rows: str, most: int) -> str:
+    """Whole rows that break a constraint, those whose values the most rows have first.
+
+    A NULL in a primary key breaks it, so values are compared with NULLs being equal.
+    """
+    on = " AND ".join(f"t.{quote(c)} <=> b.{quote(c)}" for c in columns)
+    order = ", ".join((f"b.{ROWS} DESC", *(f"t.{quote(c)}" for c in columns)))
+    return (
+        f"SELECT t.* FROM (SELECT * FROM {rows}) AS t"
+        f" JOIN ({sample(breaking, columns, most)}) AS b ON {on} ORDER BY {order} LIMIT {most}"
+    )
 
 
 def _present(columns: Iterable[str]) -> str:
