@@ -103,8 +103,14 @@ def test_of_two_states_the_younger_counts(warehouse: Path) -> None:
 def test_a_constraint_that_does_not_hold_is_shown(warehouse: Path) -> None:
     table = write_view(warehouse, SQL)
     record = record_of(define(warehouse, SQL), Action.INCREMENTAL, Reason.SOURCES_CHANGED, 2)
-    ids = ("spark_catalog.default.t.fk", "spark_catalog.default.t.unchecked")
-    distrusted = (Distrust(ids[0], 2), Distrust(ids[1], 2, violated=False))
+    fk, unchecked, dropped = (
+        f"spark_catalog.default.t.{n}" for n in ("fk", "unchecked", "dropped")
+    )
+    distrusted = (
+        Distrust(fk, 2),
+        Distrust(unchecked, 2, violated=False),
+        Distrust(dropped, 2, violated=False, declared=False),
+    )
     written = replace(record, distrusted=distrusted, dropped=Dropped(9, 3)).to_json()
     write_commit(table, 2, DATA, userMetadata=written)
     shown = run("status", "--warehouse", warehouse)[1].splitlines()
@@ -112,6 +118,7 @@ def test_a_constraint_that_does_not_hold_is_shown(warehouse: Path) -> None:
     _, out, _ = run("explain", "v", "--warehouse", warehouse)
     assert "note: t.fk is not used, because a refresh up to version 2 of its table" in out
     assert "note: t.unchecked is not used: the next refresh checks whether it holds" in out
+    assert "note: t.dropped is not used, because it is no longer declared with RELY" in out
     assert "note: the last refresh left out 9 changed rows that do not meet the conditions" in out
 
 

@@ -78,9 +78,10 @@ def test_one_that_was_dropped_is_remembered_until_it_was_checked() -> None:
     """Declared again, it may not hold: nobody has asked the changes in between."""
     rest = other_constraints("sale_t")
     dropped = trusting(STAR, RECORD, (pin("sale", declared=rest), pin("t"), pin("u")))
-    assert dropped.distrusted == (Distrust(SALE_T, 9, violated=False),)
+    assert dropped.distrusted == (Distrust(SALE_T, 9, violated=False, declared=False),)
     before = replace(RECORD, distrusted=dropped.distrusted)
     again = trusting(STAR, before, (pin("sale"), pin("t"), pin("u")))
+    assert again.distrusted == (Distrust(SALE_T, 9, violated=False),)
     for found in (dropped, again):
         used = {e.foreign_key for e in found.plan.foreign_keys.graph.edges}
         assert used == {full("sale.sale_u")}
@@ -90,7 +91,7 @@ def test_another_constraint_of_the_same_name_is_not_the_same() -> None:
     other = ForeignKey("sale_t", ("of_u",), TABLES["t"].name, ("k",), rely=True)
     now = (*other_constraints("sale_t"), other)
     found = trusting(STAR, RECORD, (pin("sale", declared=now), pin("t"), pin("u")))
-    assert found.distrusted == (Distrust(SALE_T, 9, violated=False),)
+    assert found.distrusted == (Distrust(SALE_T, 9, violated=False, declared=False),)
 
 
 def test_what_a_check_finds_violated_is_news_once() -> None:

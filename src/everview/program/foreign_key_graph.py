@@ -144,6 +144,8 @@ def _doubts(edge: Edge, distrusted: Sequence[Distrust]) -> tuple[str, ...]:
 
 
 def _doubt(distrust: Distrust) -> str:
+    if not distrust.declared:
+        return "is no longer declared with RELY"
     if distrust.violated:
         return f"does not hold, as a refresh up to version {distrust.version} of its table found"
     return "is not known to hold before the next refresh has checked it"

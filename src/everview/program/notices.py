@@ -34,6 +34,8 @@ def refresh_notices(record: Record) -> tuple[str, ...]:
 
 def _is_not_used(distrust: Distrust) -> str:
     name = short_name(distrust.constraint)
+    if not distrust.declared:
+        return f"{name} is not used, because it is no longer declared with RELY"
     if not distrust.violated:
         return f"{name} is not used: the next refresh checks whether it holds"
     return (

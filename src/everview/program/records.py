@@ -105,13 +105,14 @@ NONE_DROPPED = Dropped()
 class Distrust:
     """A constraint that is not used, since which version of its table.
 
-    It was found violated; or, if not, nothing has shown that it holds since the view was
-    recomputed, which an incremental refresh then finds out.
+    It was found violated; or it is not declared any more; or, if neither, nothing has shown that it
+    holds since the view was recomputed or it was declared again, which a refresh then finds out.
     """
 
     constraint: str
     version: int
     violated: bool = True
+    declared: bool = True
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from everview.maintenance.identity import HIDDEN_PREFIX
 from everview.maintenance.plan import Plan
 from everview.program.records import Distrust, Violation
 from everview.spark.pins import Pin
-from everview.spark.trust import Guarded, undeclared, version_of
+from everview.spark.trust import Guarded, version_of
 from everview.sql.change_parts import counted
 from everview.sql.emit import Source, emit
 
@@ -61,10 +61,7 @@ def proven_again(
 
     It is not used yet: nothing is known of the state before.
     """
-    lost = undeclared(pins)
-    waiting = {
-        d.constraint for d in guarded.distrusted if not d.violated and d.constraint not in lost
-    }
+    waiting = {d.constraint for d in guarded.distrusted if d.declared and not d.violated}
     if not waiting:
         return guarded
     whole = checked_whole(session, plan, source, pins)

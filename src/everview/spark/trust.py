@@ -43,14 +43,20 @@ def trusting(plan: Plan, before: Record, pins: Sequence[Pin]) -> Guarded:
     those of this refresh, and in the state before it did not hold. Nor is one that is declared
     again: nobody has asked the changes in between.
     """
-    proven = _checked(pins, PROVEN_PREFIX)
+    proven, lost = _checked(pins, PROVEN_PREFIX), _undeclared(pins)
     kept = tuple(
-        replace(d, violated=d.violated and proven.get(d.constraint, -1) <= d.version)
+        replace(
+            d,
+            violated=d.violated and proven.get(d.constraint, -1) <= d.version,
+            declared=d.constraint not in lost,
+        )
         for d in before.distrusted
     )
     known = {d.constraint for d in kept}
-    lost = [c for c in plan.foreign_keys.relies_on if c in undeclared(pins) and c not in known]
-    distrusted = kept + tuple(Distrust(c, version_of(c, pins), violated=False) for c in lost)
+    new = (c for c in plan.foreign_keys.relies_on if c in lost and c not in known)
+    distrusted = kept + tuple(
+        Distrust(c, version_of(c, pins), violated=False, declared=False) for c in new
+    )
     ids = {d.constraint for d in distrusted}
     return Guarded(plan.with_foreign_keys(plan.foreign_keys.strategy, ids), distrusted)
 
@@ -88,7 +94,7 @@ def check_identity(definition: Definition, violations: Iterable[Violation]) -> N
         raise MustBeRebuilt(Why(Reason.KEY_VIOLATED, message), broken)
 
 
-def undeclared(pins: Iterable[Pin]) -> frozenset[str]:
+def _undeclared(pins: Iterable[Pin]) -> frozenset[str]:
     """The constraints that were declared when the view was defined and are not now."""
     return frozenset(
         constraint_id(pin.name, constraint)
