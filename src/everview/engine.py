@@ -18,6 +18,7 @@ from everview.program.key_checks import KeyCheck
 from everview.program.key_suggestions import Suggestions
 from everview.program.summaries import ViewSummary
 from everview.sql.drops import read_drop
+from everview.sql.given_names import read_name
 from everview.sql.statements import (
     AddConstraint,
     CreateMaterializedView,
@@ -168,7 +169,7 @@ class Everview:
     ) -> MaterializedView:
         """Create a view and fill it; the same as CREATE MATERIALIZED VIEW."""
         create = CreateMaterializedView(
-            name=_name(name),
+            name=read_name(name),
             query=query,
             query_start=0,
             or_replace=replace,
@@ -184,15 +185,15 @@ class Everview:
 
     def view(self, name: str) -> MaterializedView:
         """A materialized view that exists."""
-        return self._view(_name(name))
+        return self._view(read_name(name))
 
     def views(self, schema: str | None = None, like: str | None = None) -> tuple[ViewSummary, ...]:
         """The materialized views of a schema, the current one if none is named."""
-        return self._summaries(_name(schema) if schema else None, like)
+        return self._summaries(read_name(schema) if schema else None, like)
 
     def explain(self, query: str, name: str = "view") -> Explanation:
         """How a view of this query would be maintained; nothing is created."""
-        text = f"CREATE MATERIALIZED VIEW {_name(name)} AS {query}"
+        text = f"CREATE MATERIALIZED VIEW {read_name(name)} AS {query}"
         statement = parse_statement(text)
         if not isinstance(statement, CreateMaterializedView):
             raise ValueError("not a query")
@@ -202,7 +203,7 @@ class Everview:
         """Declare a key or foreign key of a table."""
         from everview.spark import constraints
 
-        constraints.add_constraint(self.spark, _name(table), constraint)
+        constraints.add_constraint(self.spark, read_name(table), constraint)
 
     def keys(self, *tables: str) -> tuple[DeclaredKey, ...]:
         """The declared keys and foreign keys, and what is known of whether they hold.
@@ -237,7 +238,7 @@ class Everview:
         return Keys(self._views.workspace, self._views.inventory)
 
     def _named(self, tables: Sequence[str]) -> tuple[Name, ...]:
-        return tuple(_name(table) for table in tables)
+        return tuple(read_name(table) for table in tables)
 
     def _view(self, name: Name) -> MaterializedView:
         return MaterializedView(self._views, self._views.find(name))
@@ -249,13 +250,6 @@ class Everview:
     def _summaries(self, schema: Name | None, like: str | None) -> tuple[ViewSummary, ...]:
         names = self._views.listed(schema, like)
         return tuple(MaterializedView(self._views, name).summary() for name in names)
-
-
-def _name(text: str) -> Name:
-    """A dotted name as a user writes it in Python."""
-    from everview.sql.cursor import Cursor
-
-    return Cursor(text, "a name of one to three parts").name("a name")[0]
 
 
 def _placed(error: SqlError, statement: Statement, text: str) -> EverviewError:

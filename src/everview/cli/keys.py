@@ -10,11 +10,12 @@ from pathlib import Path
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
 from everview.cli.console import Console
-from everview.cli.shell import OK, TRIPPED, Shell, existing, find_views, read_name
+from everview.cli.shell import OK, TRIPPED, Shell, existing, find_views
 from everview.errors import CatalogError, Code, Problem
 from everview.program.declared_keys import DeclaredKey, declared_keys, found_violated
 from everview.program.key_checks import KeyCheck
 from everview.program.offline_tables import OfflineTables, tables_of_warehouse
+from everview.sql.given_names import read_name
 
 
 def list_keys(args: argparse.Namespace, shell: Shell) -> int:

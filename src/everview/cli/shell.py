@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from everview.algebra.printing import short_name
-from everview.catalog.names import Name
 from everview.cli.console import Console
 from everview.engine import Everview
 from everview.errors import CatalogError, Code, Problem, SetupError
 from everview.program.offline_tables import full_name
 from everview.program.stored_views import StoredView, StoredViews, stored_views
-from everview.sql.cursor import Cursor
+from everview.sql.given_names import read_name
 from everview.warehouse.folder import tables_in
 
 OK, FAILED, TRIPPED, USAGE = 0, 1, 2, 3
@@ -75,11 +74,3 @@ def named_view(stored: StoredViews, text: str) -> StoredView:
             Problem(Code.VIEW_NOT_FOUND, f"there is no materialized view {text}", hint)
         )
     return view
-
-
-def read_name(text: str) -> Name:
-    """A dotted name as a user writes it."""
-    cursor = Cursor(text, "a name of one to three parts")
-    name = cursor.name("a name")[0]
-    cursor.end()
-    return name

@@ -13,7 +13,7 @@ from everview.catalog.tables import Field, Table
 from everview.errors import CatalogError, SqlError
 from everview.program.definition import PROPERTY
 from everview.program.stored_views import stored_views
-from everview.sql.cursor import Cursor
+from everview.sql.given_names import read_name
 from everview.sql.statements import parse_constraint
 from everview.sql.stored_constraints import constraints_of
 from everview.warehouse.delta_log import DeltaLog
@@ -99,12 +99,9 @@ def _declare(
 
 def _name(file: Path, text: str) -> Name:
     try:
-        cursor = Cursor(text)
-        name = cursor.name("a table's name")[0]
-        cursor.end()
+        return full_name(read_name(text))
     except SqlError as error:
         raise invalid(file, f"is wrong at {text}: this is no table's name") from error
-    return full_name(name)
 
 
 def _constraints(file: Path, table: SnapshotTable) -> tuple[Constraint, ...]:
