@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everview.catalog.constraints import Constraint
 from everview.catalog.names import Name
-from everview.errors import EverviewError, SqlError
+from everview.errors import SqlError
 from everview.materialized_view import MaterializedView
 from everview.program.declared_keys import DeclaredKey
 from everview.program.explain import Explanation
 from everview.program.key_checks import KeyCheck
 from everview.program.key_suggestions import Suggestions
 from everview.program.summaries import ViewSummary
+from everview.sql.create_view import view_of
 from everview.sql.drops import read_drop
 from everview.sql.given_names import read_name
 from everview.sql.statements import (
@@ -100,10 +103,8 @@ class Everview:
         statement = parse_statement(text)
         if statement is None:
             return self._spark_sql(text)
-        try:
+        with _placed(statement, text):
             return self._run(statement, text)
-        except SqlError as error:
-            raise _placed(error, statement, text) from error
 
     def _run(self, statement: Statement, text: str) -> DataFrame:
         from everview.spark import constraints, frames
@@ -168,10 +169,8 @@ class Everview:
         if_not_exists: bool = False,
     ) -> MaterializedView:
         """Create a view and fill it; the same as CREATE MATERIALIZED VIEW."""
-        create = CreateMaterializedView(
-            name=read_name(name),
-            query=query,
-            query_start=0,
+        create = dataclasses.replace(
+            view_of(read_name(name), query),
             or_replace=replace,
             if_not_exists=if_not_exists,
             columns=tuple(ViewColumn(c, None) for c in columns),
@@ -180,7 +179,8 @@ class Everview:
             properties=tuple((properties or {}).items()),
             policy=RefreshPolicy(policy),
         )
-        self._views.create(create)
+        with _placed(create, query):
+            self._views.create(create)
         return self.view(name)
 
     def view(self, name: str) -> MaterializedView:
@@ -193,11 +193,9 @@ class Everview:
 
     def explain(self, query: str, name: str = "view") -> Explanation:
         """How a view of this query would be maintained; nothing is created."""
-        text = f"CREATE MATERIALIZED VIEW {read_name(name)} AS {query}"
-        statement = parse_statement(text)
-        if not isinstance(statement, CreateMaterializedView):
-            raise ValueError("not a query")
-        return self._explain(statement)
+        create = view_of(read_name(name), query)
+        with _placed(create, query):
+            return self._explain(create)
 
     def add_constraint(self, table: str, constraint: Constraint) -> None:
         """Declare a key or foreign key of a table."""
@@ -252,9 +250,13 @@ class Everview:
         return tuple(MaterializedView(self._views, name).summary() for name in names)
 
 
-def _placed(error: SqlError, statement: Statement, text: str) -> EverviewError:
-    """The error with its places in the whole statement instead of in the view's query."""
+@contextmanager
+def _placed(statement: Statement, text: str) -> Iterator[None]:
+    """Errors in a view's query get their places in the text that was given."""
     create = statement.create if isinstance(statement, ExplainCreate) else statement
-    if isinstance(create, CreateMaterializedView) and error.sql == create.query:
-        return error.with_sql(text, create.query_start)
-    return error
+    try:
+        yield
+    except SqlError as error:
+        if isinstance(create, CreateMaterializedView) and error.sql == create.query:
+            raise error.with_sql(text, create.query_start) from error
+        raise

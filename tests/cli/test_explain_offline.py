@@ -72,6 +72,13 @@ def test_a_mistake_in_a_bare_query_is_placed(schema: Path) -> None:
     assert "line 1, column 8: SELECT nope FROM orders" in err
 
 
+def test_what_is_shown_of_a_bare_query_is_what_was_written(schema: Path) -> None:
+    sql = "SELECT o_id FROM orders;\nSELECT 'abc"
+    code, _, err = run("explain", "--sql", sql, "--schema", schema)
+    assert code == 1
+    assert "SYNTAX: the quote ' is never closed\n  line 2, column 8: SELECT 'abc\n" in err
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     code, _, err = run("explain", tmp_path / "none.sql")
     assert code == 1 and "FILE_UNREADABLE" in err

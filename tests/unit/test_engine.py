@@ -8,9 +8,13 @@ from typing import cast
 import pytest
 from pyspark.sql import SparkSession
 
-from everview import Code, Everview, PrimaryKey, SqlError
+from everview import Code, Everview, PrimaryKey, Problem, RefreshPolicy, SqlError
+from everview.errors import Span
+from everview.spark.views import Views
+from everview.sql.statements import CreateMaterializedView
 
 KEY = PrimaryKey("pk", ("id",), rely=True)
+QUERY = "\n  SELECT nope\n  FROM t; -- all\n"
 
 
 @pytest.fixture
@@ -40,3 +44,39 @@ def test_what_follows_a_name_is_not_left_out(
     assert caught.value.code is Code.SYNTAX
     with pytest.raises(AttributeError):
         use(engine, "`sales-2024`")
+
+
+def test_a_view_keeps_its_query_without_what_follows_it(
+    engine: Everview, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[CreateMaterializedView] = []
+    monkeypatch.setattr(Views, "create", lambda _, create: made.append(create))
+    monkeypatch.setattr(Views, "find", lambda _, name: name)
+    engine.create_materialized_view("v", QUERY, comment="c", policy="FULL", replace=True)
+    (create,) = made
+    assert create.query == "SELECT nope\n  FROM t"
+    assert (create.comment, create.policy, create.or_replace) == ("c", RefreshPolicy.FULL, True)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda engine: engine.create_materialized_view("v", QUERY),
+        lambda engine: engine.explain(QUERY),
+        lambda engine: engine.sql(f"EXPLAIN CREATE MATERIALIZED VIEW v AS{QUERY}"),
+    ],
+    ids=["create", "explain", "sql"],
+)
+def test_a_mistake_is_placed_in_the_text_that_was_given(
+    engine: Everview, monkeypatch: pytest.MonkeyPatch, use: Callable[[Everview], object]
+) -> None:
+    def refuse(_: Views, create: CreateMaterializedView) -> None:
+        at = create.query.index("nope")
+        problem = Problem(Code.UNKNOWN_COLUMN, "there is no column nope", span=Span(at, at + 4))
+        raise SqlError(problem, sql=create.query)
+
+    monkeypatch.setattr(Views, "create", refuse)
+    monkeypatch.setattr(Views, "define", refuse)
+    with pytest.raises(SqlError) as caught:
+        use(engine)
+    assert "line 2, column 10:   SELECT nope\n" in str(caught.value)
