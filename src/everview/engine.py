@@ -57,13 +57,14 @@ def connect(
     `connect(warehouse="dir")` starts a quiet local Spark; the tables and views in the folder
     are there again in the next process.
     """
-    from everview.spark.session import check_delta
-
     if (spark is None) == (warehouse is None):
         raise TypeError("connect() takes either a SparkSession or warehouse=…")
     if spark is not None:
+        from everview.spark.session import check_delta
+
         check_delta(spark)
         return Everview(spark)
+    # first of all that needs PySpark: it says so if there is none
     from everview.spark.local import start_local
     from everview.spark.warehouse import register
 

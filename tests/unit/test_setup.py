@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import struct
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -172,6 +173,41 @@ def test_missing_pyspark_is_named() -> None:
     with pytest.raises(SetupError) as caught:
         jars.pyspark_dir()
     assert caught.value.code is Code.SPARK_MISSING
+
+
+WITHOUT_PYSPARK = """
+import sys
+sys.modules["pyspark"] = None  # every import of it fails, as if it were not installed
+import everview
+from everview.cli.main import main
+for arguments in ({}, {"spark": object(), "warehouse": "w"}, {"warehouse": "w"}):
+    try:
+        everview.connect(**arguments)
+    except (TypeError, everview.SetupError) as error:
+        print(type(error).__name__, getattr(error, "code", ""))
+print(main(["sql", "-e", "SELECT 1", "--warehouse", "w"]))
+"""
+
+
+def test_without_pyspark_connecting_says_so(tmp_path: Path) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PYSPARK],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.stdout.splitlines() == [
+        "TypeError ",
+        "TypeError ",
+        "SetupError SPARK_MISSING",
+        "1",
+    ], answer.stderr
+    assert answer.stderr.splitlines()[:2] == [
+        "starting Spark",
+        "everview: SPARK_MISSING: PySpark is not installed",
+    ]
+    assert list(tmp_path.iterdir()) == [], "no folder was made"
 
 
 @pytest.mark.parametrize(
