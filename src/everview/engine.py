@@ -130,7 +130,7 @@ class Everview:
             case ShowMaterializedViews(schema, like):
                 return frames.summaries_frame(self.spark, self._summaries(schema, like))
             case DescribeMaterializedView(name):
-                return frames.pairs_frame(self.spark, self._view(name).describe())
+                return frames.pairs_frame(self.spark, self._view(name).describe().rows)
             case DescribeHistory(name, limit):
                 return frames.history_frame(self.spark, self._view(name).history(limit))
             case AddConstraint(table, constraint):

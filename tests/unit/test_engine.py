@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
 from pyspark.sql import SparkSession
 
 from everview import Code, Everview, PrimaryKey, Problem, RefreshPolicy, SqlError
+from everview.catalog.names import Name
 from everview.errors import Span
+from everview.program.offline import define_offline
 from everview.spark.views import Views
+from everview.sql.create_view import view_of
 from everview.sql.statements import CreateMaterializedView
+from tests.law.schemas import make_table
 
 KEY = PrimaryKey("pk", ("id",), rely=True)
 QUERY = "\n  SELECT nope\n  FROM t; -- all\n"
@@ -80,3 +85,32 @@ def test_a_mistake_is_placed_in_the_text_that_was_given(
     with pytest.raises(SqlError) as caught:
         use(engine)
     assert "line 2, column 10:   SELECT nope\n" in str(caught.value)
+
+
+def test_a_column_that_is_called_as_a_fact_is_described_too(
+    engine: Everview, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = {"t": make_table("t", {"Name": "string", "Query": "int"})}
+    create = view_of(Name(("v",)), "SELECT Name, Query, Query AS Sources FROM t")
+    definition = define_offline(create, lambda name: tables.get(name.last))
+    state = Name(("spark_catalog", "default", "__ev_v_1"))
+    view = SimpleNamespace(definition=definition, state=SimpleNamespace(name=state))
+    monkeypatch.setattr(Views, "find", lambda _, name: name)
+    monkeypatch.setattr(Views, "load", lambda _, name: view)
+    described = engine.view("v").describe()
+    assert [name for name, _ in described.rows[:4]] == [
+        *("Name", "Query", "Sources", "# Materialized view")
+    ]
+    assert described.rows[4:] == (
+        ("Name", "v"),
+        ("Comment", ""),
+        ("Maintenance", "incremental"),
+        ("Refresh policy", "AUTO"),
+        ("Sources", "t"),
+        ("State table", "__ev_v_1"),
+        ("Query", definition.text),
+    )
+    assert str(described).splitlines()[:2] == [
+        "Name                 string",
+        "Query                int",
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -39,9 +39,9 @@ def text_frame(spark: SparkSession, column: str, text: str) -> DataFrame:
     return frame(spark, f"{column} STRING", [(text,)])
 
 
-def pairs_frame(spark: SparkSession, pairs: Mapping[str, str]) -> DataFrame:
-    """Keys and values, as Spark's DESCRIBE gives them."""
-    return frame(spark, "col_name STRING, data_type STRING", list(pairs.items()))
+def pairs_frame(spark: SparkSession, pairs: Iterable[tuple[str, str]]) -> DataFrame:
+    """Names and values, as Spark's DESCRIBE gives them."""
+    return frame(spark, "col_name STRING, data_type STRING", pairs)
 
 
 def refresh_frame(spark: SparkSession, r: RefreshResult) -> DataFrame:
