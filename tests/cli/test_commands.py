@@ -25,7 +25,7 @@ class FakeView:
     ) -> RefreshResult:
         self.engine.switched = (off, foreign_keys)
         if self.view in self.engine.failing:
-            raise RefreshError(Problem(Code.REFRESH_REFUSED, "no"))
+            raise self.engine.error or RefreshError(Problem(Code.REFRESH_REFUSED, "no"))
         self.engine.observe("pinned", f"{T}@2")
         action = Action.FULL if full else Action.INCREMENTAL
         rows, source = (1, 0, 2), (SourceRange(T, 1, 2),)
@@ -33,16 +33,20 @@ class FakeView:
 
     def verify(self) -> Verification:
         bad = self.view in self.engine.failing
+        if bad and self.engine.error:
+            raise self.engine.error
         sample = (Difference(("1",), 1),) if bad else ()
         source = (SourceRange(T, 1, 2),)
         return Verification(self.view, not bad, 5, int(bad), 0, sample, source, False)
 
 
 class FakeEngine:
-    """Answers `sql` from a list, and has views some of which fail."""
+    """Answers `sql` from a list, and has views some of which fail, with an error of their own."""
 
-    def __init__(self, *answers: Any, failing: tuple[str, ...] = ()) -> None:
-        self.answers, self.failing = list(answers), failing
+    def __init__(
+        self, *answers: Any, failing: tuple[str, ...] = (), error: BaseException | None = None
+    ) -> None:
+        self.answers, self.failing, self.error = list(answers), failing, error
         self.observe: Any = None
         self.switched: tuple[str, str | None] | None = None
 
@@ -174,6 +178,51 @@ def test_one_failure_does_not_keep_the_others(warehouse: Path) -> None:
     engine = FakeEngine(failing=("a",))
     code, out, err = run("refresh", "--all", "--warehouse", warehouse, connect=engine)
     assert code == 1 and out.startswith("long_name") and "REFRESH_REFUSED: no" in err
+
+
+class SaidBySparkError(Exception):
+    """An error as PySpark raises it: its module is Spark's."""
+
+    __module__ = "pyspark.errors"
+
+
+SPARK_ERRORS = [
+    (SaidBySparkError("[DIVIDE_BY_ZERO] no\n\tat org.apache"), "Spark says: [DIVIDE_BY_ZERO] no"),
+    (KeyError("x"), "unexpected KeyError: 'x' (EVERVIEW_DEBUG=1 shows the trace)"),
+]
+
+
+@pytest.mark.parametrize(("error", "said"), SPARK_ERRORS, ids=["Spark's", "any"])
+@pytest.mark.parametrize(
+    ("command", "was_not"), [("refresh", "was not refreshed"), ("verify", "was not verified")]
+)
+def test_an_error_of_another_kind_does_not_keep_the_others_either(
+    warehouse: Path, command: str, was_not: str, error: Exception, said: str
+) -> None:
+    engine = FakeEngine(failing=("a",), error=error)
+    code, out, err = run(command, "--all", "--warehouse", warehouse, connect=engine)
+    assert code == 1 and len(out.splitlines()) == 1 and "long_name" in out
+    assert f"everview: a {was_not}\n{said}\n" in err
+
+
+def test_the_trace_and_the_notes_of_a_view_that_failed(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = SaidBySparkError("[ARITHMETIC_OVERFLOW] too large")
+    error.add_note("Everview recomputed the view because of the group 1")
+    engine = FakeEngine(failing=("a",), error=error)
+    given = ("refresh", "a", "--warehouse", warehouse)
+    err = run(*given, connect=engine)[2]
+    assert err.endswith("too large\n  note: Everview recomputed the view because of the group 1\n")
+    monkeypatch.setenv("EVERVIEW_DEBUG", "1")
+    err = run(*given, connect=engine)[2]
+    assert "everview: a was not refreshed\nTraceback" in err
+
+
+def test_an_interruption_ends_all_of_it(warehouse: Path) -> None:
+    engine = FakeEngine(failing=("a",), error=KeyboardInterrupt())
+    code, out, err = run("refresh", "--all", "--warehouse", warehouse, connect=engine)
+    assert (code, out) == (1, "") and err.endswith("everview: stopped\n")
 
 
 def test_an_unknown_view_is_said_before_spark_starts(warehouse: Path) -> None:

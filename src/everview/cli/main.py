@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,13 +16,13 @@ from typing import TYPE_CHECKING, NoReturn
 from everview.cli.console import Console
 from everview.cli.doctor import doctor
 from everview.cli.explain import explain
+from everview.cli.failures import report
 from everview.cli.keys import check_keys, list_keys, suggest_keys
 from everview.cli.refresh import refresh, verify
 from everview.cli.run_sql import run_sql
 from everview.cli.shell import FAILED, USAGE, Connect, Shell, default_warehouse
 from everview.cli.status import history, status
 from everview.engine import Everview, connect
-from everview.errors import EverviewError
 from everview.maintenance.choices import Optimisation
 from everview.maintenance.foreign_keys import Strategy
 from everview.program.options import optimisations_of, strategy_of
@@ -73,28 +72,13 @@ def main(
         shell.console.error("stopped")
         return FAILED
     except Exception as error:
-        _report(error, shell.console)
+        report(error, shell.console)
         return FAILED
 
 
 def _connect(warehouse: Path) -> Everview:
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     return connect(warehouse=warehouse)
-
-
-def _report(error: Exception, console: Console) -> None:
-    """An error as its text; the trace only for those who ask."""
-    if os.environ.get("EVERVIEW_DEBUG"):
-        traceback.print_exception(error, file=console.err)
-    elif isinstance(error, EverviewError):
-        console.error(str(error))
-    elif type(error).__module__.startswith("pyspark."):
-        console.error(f"Spark says: {str(error).strip().splitlines()[0]}")
-    else:
-        first = (str(error).strip().splitlines() or [""])[0]
-        console.error(
-            f"unexpected {type(error).__name__}: {first} (EVERVIEW_DEBUG=1 shows the trace)"
-        )
 
 
 if TYPE_CHECKING:

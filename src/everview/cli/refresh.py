@@ -8,8 +8,8 @@ from dataclasses import asdict
 
 from everview.algebra.printing import short_name
 from everview.cli.console import Console, counted
+from everview.cli.failures import report
 from everview.cli.shell import FAILED, OK, TRIPPED, Shell, chosen_views
-from everview.errors import EverviewError
 from everview.program.records import Action, RefreshResult
 from everview.program.stored_views import StoredView
 
@@ -38,8 +38,8 @@ def refresh(args: argparse.Namespace, shell: Shell) -> int:
                 result = engine.view(view.name.quoted()).refresh(
                     full=args.full, off=args.off, foreign_keys=args.foreign_keys
                 )
-            except EverviewError as error:
-                shell.console.error(f"{short_name(str(view.name))} was not refreshed\n{error}")
+            except Exception as error:
+                report(error, shell.console, f"{short_name(str(view.name))} was not refreshed")
                 code = FAILED
                 continue
             if args.json:
@@ -52,7 +52,7 @@ def refresh(args: argparse.Namespace, shell: Shell) -> int:
 
 
 def verify(args: argparse.Namespace, shell: Shell) -> int:
-    """Verify views; a difference trips the gate."""
+    """Verify views one after the other, as they are refreshed; a difference trips the gate."""
     views = chosen_views(args.warehouse, args.views)
     if not views:
         return _nothing(shell.console)
@@ -63,8 +63,8 @@ def verify(args: argparse.Namespace, shell: Shell) -> int:
         shell.console.progress(f"{name}: comparing every row with the query")
         try:
             found = engine.view(view.name.quoted()).verify()
-        except EverviewError as error:
-            shell.console.error(f"{name} was not verified\n{error}")
+        except Exception as error:
+            report(error, shell.console, f"{name} was not verified")
             code = FAILED if code == OK else code
             continue
         if not found.is_equal:
