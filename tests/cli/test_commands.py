@@ -280,7 +280,7 @@ def test_a_warehouse_that_cannot_be_written(
 def test_the_demo_needs_its_generator(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "_GENERATOR", "no-such-generator")
     code, _, err = run("demo")
-    assert code == 1 and "GENERATOR_MISSING" in err and "pip install 'everview[demo]'" in err
+    assert code == 1 and "GENERATOR_MISSING" in err and f"run `{demo.INSTALL}`" in err
 
 
 def test_the_demo_does_not_write_into_a_folder_in_use(
