@@ -12,6 +12,7 @@ import pytest
 
 from everview import Action, Everview
 from everview.spark.commit import Point
+from everview.spark.warehouse import register
 from tests.spark.lake import Lake
 
 
@@ -65,6 +66,31 @@ def test_a_creation_that_fails_leaves_nothing(counted: Lake) -> None:
         ev.observe = quiet
     assert counted.bag("SHOW TABLES") == before
     counted.check("v", Action.NO_DATA)
+
+
+def test_a_session_that_starts_leaves_a_state_alone_that_is_being_built(
+    counted: Lake, warehouse: Path
+) -> None:
+    """What a process left that ended while it built a state goes; what one builds now stays."""
+    ev, left = counted.ev, warehouse / f"{counted.schema}.db" / "__ev_left_1"
+    counted.sql(
+        "CREATE TABLE __ev_left_1 (x INT) USING delta TBLPROPERTIES ('everview.definition' = '{}')"
+    )
+
+    def start_another(reached: Point, detail: str) -> None:
+        if reached is Point.APPLYING:
+            register(ev.spark, warehouse)
+
+    ev.observe, quiet = start_another, ev.observe
+    try:
+        counted.create("w", "SELECT x FROM t")
+    finally:
+        ev.observe = quiet
+    counted.check("w", Action.NO_DATA)
+    assert left.exists(), "somebody was building in this schema"
+    register(ev.spark, warehouse)
+    assert not left.exists()
+    counted.check("w", Action.NO_DATA)
 
 
 def test_two_threads_apply_a_change_once(counted: Lake) -> None:
@@ -164,9 +190,6 @@ def test_two_processes_race_and_what_one_made_the_other_finds(
     assert is_equal == "True"
     assert not (warehouse / "shared.db" / "gone").exists()
     assert lake.check("v").rows_inserted == 1
-
-    from everview.spark.warehouse import register
-
     register(ev.spark, warehouse)
     lake.check("made_elsewhere", Action.NO_DATA)
     ev.sql("USE default")

@@ -15,7 +15,8 @@ from everview.spark.protocol import refresh_view
 from everview.spark.schemas import Schemas
 from everview.spark.session import Workspace
 from everview.spark.state import View, create_state, new_state_name, point_to
-from everview.spark.tables import open_log
+from everview.spark.tables import open_log, schema_folder
+from everview.warehouse.lock import building
 
 
 def build_view(
@@ -28,20 +29,22 @@ def build_view(
     """Make and fill a new state, then show it under the view's name.
 
     `violations` are what made a new one necessary, and are told in its record.
-    Until the last step the view is what it was before; if a step fails, the new state goes.
+    Until the last step the view is what it was before; if a step fails, the new state goes. Another
+    process that starts meanwhile leaves it alone.
     """
     session = workspace.session_for(definition)
     name = new_state_name(definition.view)
     columns = stored_columns(session, definition)
     _check_clustering(definition, columns)
-    try:
-        detail = create_state(session, name, definition, columns)
-        view = View(definition.view, definition, detail, open_log(session, detail))
-        result = refresh_view(workspace, view, why, observe, violations=violations)
-        point_to(session, definition.view, name, definition)
-    except BaseException:
-        session.sql(f"DROP TABLE IF EXISTS {name.quoted()}")
-        raise
+    with building(schema_folder(session, name)):
+        try:
+            detail = create_state(session, name, definition, columns)
+            view = View(definition.view, definition, detail, open_log(session, detail))
+            result = refresh_view(workspace, view, why, observe, violations=violations)
+            point_to(session, definition.view, name, definition)
+        except BaseException:
+            session.sql(f"DROP TABLE IF EXISTS {name.quoted()}")
+            raise
     return result
 
 

@@ -155,6 +155,15 @@ def local_directory(location: str) -> Path | None:
     return Path(unquote(address.path)) if address.scheme == "file" else None
 
 
+def schema_folder(spark: SparkSession, table: Name) -> Path | None:
+    """The directory in which the tables of a table's schema are made, if it is on a local disk."""
+    try:
+        schema = spark.catalog.getDatabase(Name(table.parts[:-1]).quoted())
+    except PySparkException:  # a catalog that does not tell
+        return None
+    return local_directory(schema.locationUri or "")
+
+
 def find_table(spark: SparkSession, name: Name) -> Table | None:
     """A base table by the name a query uses; `unsupported` says why it cannot be a source."""
     name = full_name(spark, name)
