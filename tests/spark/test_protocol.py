@@ -134,6 +134,24 @@ def test_settings_that_change_meaning_are_those_of_the_creation(lake: Lake) -> N
     assert lake.ev.view("v").verify().is_equal
 
 
+def test_what_timestamp_means_is_that_of_the_creation(lake: Lake) -> None:
+    spark, query = lake.ev.spark, "SELECT CAST(s AS TIMESTAMP) AS said, ts FROM t"
+    at_ten = "('2024-01-01 10:00:00', TIMESTAMP'2024-01-01 10:00:00Z')"
+    lake.table("t", "s STRING, ts TIMESTAMP", at_ten)
+    spark.conf.set("spark.sql.timestampType", "TIMESTAMP_NTZ")
+    try:
+        lake.create("without_zone", query)
+    finally:
+        spark.conf.unset("spark.sql.timestampType")
+    lake.create("with_zone", query)
+    lake.sql(f"INSERT INTO t VALUES {at_ten}")
+    for name, said in (("without_zone", "timestamp_ntz"), ("with_zone", "timestamp")):
+        view = lake.ev.view(name)
+        assert [f.dataType.simpleString() for f in view.to_df().schema] == [said, "timestamp"]
+        assert view.refresh().action is Action.INCREMENTAL
+        assert (view.verify().is_equal, view.verify().rows) == (True, 2)
+
+
 def test_a_view_outlives_the_schema_that_was_current_when_it_was_created(counted: Lake) -> None:
     counted.sql("CREATE SCHEMA passing")
     counted.sql("USE passing")

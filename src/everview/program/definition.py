@@ -25,7 +25,7 @@ from everview.analysis.stratum_keys import described
 from everview.analysis.ties import undecided_ties
 from everview.catalog.constraints import to_sql
 from everview.catalog.names import Name
-from everview.catalog.tables import Field, Table
+from everview.catalog.tables import Field, Table, sql_type
 from everview.errors import Problem
 from everview.maintenance.choices import Choices
 from everview.maintenance.identity import COUNT
@@ -256,7 +256,7 @@ def _cast(branch: Relation, types: tuple[str, ...]) -> Relation:
     if not isinstance(branch, Project):
         return branch
     outputs = tuple(
-        Output(o.column, Verbatim(("CAST(", o.scalar, f" AS {t})"))) if t else o
+        Output(o.column, Verbatim(("CAST(", o.scalar, f" AS {sql_type(t)})"))) if t else o
         for o, t in zip(branch.outputs, types, strict=True)
     )
     return Project(branch.input, outputs)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from pyspark.sql import SparkSession
 
+from everview.catalog.tables import sql_type
 from everview.errors import Code, Problem, SqlError
 from everview.maintenance.identity import COUNT
 from everview.program.definition import Definition
@@ -76,4 +77,4 @@ def stored_columns(session: SparkSession, definition: Definition) -> dict[str, s
 
 
 def _ddl(type_: str, nullable: bool = True) -> str:
-    return type_ if nullable else f"{type_} NOT NULL"
+    return sql_type(type_) + ("" if nullable else " NOT NULL")

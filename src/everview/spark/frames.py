@@ -18,7 +18,7 @@ _OUTCOME = (
 )
 _REFRESH = f"view STRING, {_OUTCOME}, version BIGINT, seconds DOUBLE"
 _HISTORY = (
-    f"version BIGINT, timestamp TIMESTAMP, {_OUTCOME},"
+    f"version BIGINT, timestamp TIMESTAMP_LTZ, {_OUTCOME},"
     " seconds DOUBLE, expected_incremental DOUBLE, expected_full DOUBLE, changed_rows BIGINT,"
     " irrelevant_rows BIGINT, unused_rows BIGINT, violations ARRAY<STRING>,"
     " switched ARRAY<STRING>"
