@@ -9,7 +9,7 @@ from dataclasses import asdict
 from everview.algebra.printing import short_name
 from everview.cli.console import Console, counted
 from everview.cli.failures import report
-from everview.cli.shell import FAILED, OK, TRIPPED, Shell, chosen_views
+from everview.cli.shell import FAILED, OK, TRIPPED, Shell, find_views, named_view, tell_unreadable
 from everview.program.records import Action, RefreshResult
 from everview.program.stored_views import StoredView
 
@@ -25,11 +25,10 @@ _DOING = {
 
 def refresh(args: argparse.Namespace, shell: Shell) -> int:
     """Refresh views one after the other; one that fails does not keep the others from it."""
-    views = chosen_views(args.warehouse, args.views)
+    views, code = _chosen(args, shell)
     if not views:
-        return _nothing(shell.console)
+        return code
     engine = shell.engine(args.warehouse)
-    code = OK
     before = engine.observe
     try:
         for view in views:
@@ -53,11 +52,10 @@ def refresh(args: argparse.Namespace, shell: Shell) -> int:
 
 def verify(args: argparse.Namespace, shell: Shell) -> int:
     """Verify views one after the other, as they are refreshed; a difference trips the gate."""
-    views = chosen_views(args.warehouse, args.views)
+    views, code = _chosen(args, shell)
     if not views:
-        return _nothing(shell.console)
+        return code
     engine = shell.engine(args.warehouse)
-    code = OK
     for view in views:
         name = short_name(str(view.name))
         shell.console.progress(f"{name}: comparing every row with the query")
@@ -111,6 +109,11 @@ def _widest(views: tuple[StoredView, ...]) -> int:
     return max(len(short_name(str(v.name))) for v in views)
 
 
-def _nothing(console: Console) -> int:
-    console.error("there is no materialized view in this warehouse")
-    return OK
+def _chosen(args: argparse.Namespace, shell: Shell) -> tuple[tuple[StoredView, ...], int]:
+    """The views that are named, or all of them, and the exit code if all goes well with these."""
+    stored = find_views(args.warehouse)
+    if args.views:
+        return tuple(named_view(stored, name) for name in args.views), OK
+    if not stored.views:
+        shell.console.error("there is no materialized view in this warehouse")
+    return stored.views, tell_unreadable(stored.unreadable, shell.console)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from everview.algebra.printing import short_name
 from everview.cli.console import Console
+from everview.cli.failures import report
 from everview.engine import Everview
 from everview.errors import CatalogError, Code, Problem, SetupError
 from everview.program.offline_tables import full_name
-from everview.program.stored_views import StoredView, StoredViews, stored_views
+from everview.program.stored_views import StoredView, StoredViews, Unreadable, stored_views
 from everview.sql.given_names import read_name
 from everview.warehouse.folder import tables_in
 
@@ -58,10 +59,13 @@ def find_views(warehouse: Path) -> StoredViews:
     return stored_views(tables_in(existing(warehouse)))
 
 
-def chosen_views(warehouse: Path, names: Sequence[str]) -> tuple[StoredView, ...]:
-    """The views that are named, or all of them; CatalogError if one is not there."""
-    stored = find_views(warehouse)
-    return tuple(named_view(stored, name) for name in names) if names else stored.views
+def tell_unreadable(unreadable: Iterable[Unreadable], console: Console) -> int:
+    """Name the tables that cannot be read, and the exit code that follows."""
+    code = OK
+    for one in unreadable:
+        report(CatalogError(one.problem), console, f"{one.table.short} cannot be read")
+        code = FAILED
+    return code
 
 
 def named_view(stored: StoredViews, text: str) -> StoredView:
@@ -70,6 +74,8 @@ def named_view(stored: StoredViews, text: str) -> StoredView:
     if view is None:
         known = ", ".join(short_name(str(v.name)) for v in stored.views)
         hint = f"there are: {known}" if known else "there is none in this warehouse"
+        if stored.unreadable:
+            hint += f"; cannot be read: {', '.join(u.table.short for u in stored.unreadable)}"
         raise CatalogError(
             Problem(Code.VIEW_NOT_FOUND, f"there is no materialized view {text}", hint)
         )

@@ -26,7 +26,7 @@ from everview.analysis.ties import undecided_ties
 from everview.catalog.constraints import to_sql
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table, sql_type
-from everview.errors import Problem
+from everview.errors import Problem, SqlError
 from everview.maintenance.choices import Choices
 from everview.maintenance.identity import COUNT
 from everview.maintenance.plan import Plan, make_plan
@@ -173,9 +173,17 @@ def read_definition(text: str) -> Definition:
 
     The same text gives the same value, so that its plan is derived once in a process.
     """
-    content: Mapping[str, Any] = json.loads(text)
-    if content.get("everview") != FORMAT:
-        raise ValueError(f"a definition of format {content.get('everview')} is not known")
+    content = json.loads(text)
+    if not isinstance(content, dict) or content.get("everview") != FORMAT:
+        found = content.get("everview") if isinstance(content, dict) else None
+        raise ValueError(f"a definition of format {found} is not known")
+    try:
+        return _definition(content)
+    except (KeyError, TypeError, SqlError) as error:
+        raise ValueError(f"it is no definition: {error}") from error
+
+
+def _definition(content: Mapping[str, Any]) -> Definition:
     return Definition(
         view=Name(tuple(content["view"])),
         text=content["text"],

@@ -12,7 +12,7 @@ from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 from everview.errors import CatalogError, SqlError
 from everview.program.definition import PROPERTY
-from everview.program.stored_views import stored_views
+from everview.program.stored_views import Unreadable, stored_views
 from everview.sql.given_names import read_name
 from everview.sql.statements import parse_constraint
 from everview.sql.stored_constraints import constraints_of
@@ -29,6 +29,8 @@ class OfflineTables:
     without_feed: frozenset[Name] = frozenset()
     proven: Mapping[Name, Mapping[str, int]] = field(default_factory=dict)
     """For each table the versions at which its constraints, by name, were found to hold."""
+    unreadable: tuple[Unreadable, ...] = ()
+    """Those of the tables, and of the states of views, that cannot be read."""
 
     def find(self, name: Name) -> Table | None:
         """A table by the name a query uses; case does not matter."""
@@ -47,27 +49,33 @@ def full_name(name: Name) -> Name:
 def tables_of_warehouse(warehouse: Path) -> OfflineTables:
     """The tables of a warehouse folder as their logs tell of them."""
     found = tuple(tables_in(warehouse))
+    stored = stored_views(found)
     tables: list[Table] = []
+    unreadable = {table.table: table for table in stored.unreadable}
     without_feed: set[Name] = set()
     proven: dict[Name, Mapping[str, int]] = {}
     for name, directory in found:
-        log = DeltaLog(directory)
-        metadata = log.metadata() if log.versions() else None
-        if metadata is None:
-            tables.append(
-                Table(name, (), unsupported="has a log that cannot be read without Spark")
-            )
+        try:
+            metadata = DeltaLog(directory).metadata()
+            if metadata is None:
+                why = "has a log that cannot be read without Spark"
+                tables.append(Table(name, (), unsupported=why))
+                continue
+            if PROPERTY in metadata.properties:
+                continue
+            fields = tuple(Field(*field) for field in metadata.fields)
+            tables.append(Table(name, fields, constraints_of(metadata.properties, name)))
+        except CatalogError as error:
+            (problem,) = error.problems
+            unreadable[name] = Unreadable(name, problem)
+            tables.append(Table(name, (), unsupported=f"cannot be read: {problem.detail}"))
             continue
-        if PROPERTY in metadata.properties:
-            continue
-        fields = tuple(Field(*field) for field in metadata.fields)
-        tables.append(Table(name, fields, constraints_of(metadata.properties)))
         proven[name] = proven_versions(metadata.properties)
         if not metadata.has_feed:
             without_feed.add(name)
-    views = stored_views(found).views
-    tables += [Table(v.name, (), unsupported="is a view, not a table") for v in views]
-    return OfflineTables(tuple(tables), frozenset(without_feed), proven)
+    tables += [Table(v.name, (), unsupported="is a view, not a table") for v in stored.views]
+    known = tuple(unreadable.values())
+    return OfflineTables(tuple(tables), frozenset(without_feed), proven, known)
 
 
 def tables_of_snapshot(file: Path) -> OfflineTables:

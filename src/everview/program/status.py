@@ -9,6 +9,7 @@ from pathlib import Path
 
 from everview.algebra.printing import short_name
 from everview.catalog.names import Name
+from everview.errors import CatalogError
 from everview.program.records import Record, SourcePosition
 from everview.program.stored_views import StoredView
 from everview.program.summaries import HistoryEntry
@@ -23,6 +24,7 @@ class Standing(StrEnum):
     AHEAD = "ahead"
     REPLACED = "replaced"
     MISSING = "missing"
+    UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class SourceStatus:
                 return f"{name} was replaced"
             case Standing.MISSING:
                 return f"{name} is not in the warehouse"
+            case Standing.UNREADABLE:
+                return f"{name} cannot be read"
         return f"{name} current"
 
 
@@ -95,9 +99,16 @@ def _sources(
 
 
 def _source(before: SourcePosition, directory: Path | None) -> SourceStatus:
-    if directory is None:
+    log = DeltaLog(directory) if directory else None
+    if log is None or not log.versions():
         return SourceStatus(before.table, Standing.MISSING, before.version)
-    log = DeltaLog(directory)
+    try:
+        return _compared(before, log)
+    except CatalogError:
+        return SourceStatus(before.table, Standing.UNREADABLE, before.version)
+
+
+def _compared(before: SourcePosition, log: DeltaLog) -> SourceStatus:
     metadata = log.metadata()
     newest = log.versions()[-1]
     if (metadata and metadata.id != before.id) or newest < before.version:

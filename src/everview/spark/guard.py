@@ -54,7 +54,7 @@ def trusting(plan: Plan, before: Record, pins: Sequence[Pin]) -> Guarded:
         replace(d, violated=d.violated and proven.get(d.constraint, -1) <= d.version)
         for d in before.distrusted
     )
-    now = relied_ids(Table(p.name, (), constraints_of(p.detail.properties)) for p in pins)
+    now = relied_ids(Table(p.name, (), constraints_of(p.detail.properties, p.name)) for p in pins)
     undeclared = set(plan.foreign_keys.relies_on) - now
     ids = undeclared | {d.constraint for d in kept}
     return Guarded(plan.with_foreign_keys(plan.foreign_keys.strategy, ids), kept)
@@ -65,7 +65,7 @@ def _proven(pins: Iterable[Pin]) -> dict[str, int]:
     found = {}
     for pin in pins:
         versions = proven_versions(pin.detail.properties)
-        for constraint in constraints_of(pin.detail.properties):
+        for constraint in constraints_of(pin.detail.properties, pin.name):
             if constraint.name in versions:
                 found[constraint_id(pin.name, constraint)] = versions[constraint.name]
     return found

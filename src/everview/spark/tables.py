@@ -178,7 +178,7 @@ def find_table(spark: SparkSession, name: Name) -> Table | None:
         return Table(name, (), unsupported="is not a Delta table")
     schema = spark.table(name.quoted()).schema
     fields = tuple(Field(f.name, f.dataType.simpleString(), f.nullable) for f in schema)
-    return Table(name, fields, constraints_of(detail.properties))
+    return Table(name, fields, constraints_of(detail.properties, name))
 
 
 def open_log(spark: SparkSession, detail: Detail) -> Log:
