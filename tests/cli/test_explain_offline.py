@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -77,6 +78,18 @@ def test_what_is_shown_of_a_bare_query_is_what_was_written(schema: Path) -> None
     code, _, err = run("explain", "--sql", sql, "--schema", schema)
     assert code == 1
     assert "SYNTAX: the quote ' is never closed\n  line 2, column 8: SELECT 'abc\n" in err
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text(
+    tmp_path: Path, schema: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "views.sql"
+    file.write_text("SELECT nope FROM orders", encoding="utf-8-sig")
+    schema.write_text(schema.read_text(encoding="utf-8"), encoding="utf-8-sig")
+    monkeypatch.setattr("sys.stdin", io.StringIO("\ufeffSELECT nope FROM orders"))
+    for text in (file, "-"):
+        _, _, err = run("explain", text, "--schema", schema)
+        assert "UNKNOWN_COLUMN" in err and "line 1, column 8: SELECT nope FROM orders\n" in err
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

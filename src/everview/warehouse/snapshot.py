@@ -36,7 +36,7 @@ class SnapshotTable:
 def read_snapshot(file: Path) -> tuple[SnapshotTable, ...]:
     """The tables that a snapshot file describes; SetupError if it is not one."""
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         detail = f"{file} cannot be read ({error.strerror})"
         raise SetupError(
