@@ -254,6 +254,25 @@ def test_a_healthy_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     assert [line.split()[0] for line in out.splitlines()] == ["ok"] * 5
 
 
+def test_the_doctor_looks_at_the_warehouse_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for check in ("_java", "_pair", "_jars"):
+        monkeypatch.setattr(doctor, check, lambda: doctor.Check("it", True, "is there"))
+    folders: list[Path] = []
+
+    def connect(warehouse: Path) -> FakeEngine:
+        folders.append(warehouse)
+        return FakeEngine(Frame([]), Frame([]), Frame(["n"], (1,), (2,)), Frame([]))
+
+    monkeypatch.setenv("EVERVIEW_WAREHOUSE", str(tmp_path))
+    assert str(tmp_path) in run("doctor", connect=connect)[1]
+    run("doctor", "--warehouse", tmp_path / "other", connect=connect)
+    monkeypatch.delenv("EVERVIEW_WAREHOUSE")
+    assert "a temporary folder" in run("doctor", connect=connect)[1]
+    assert folders[:2] == [tmp_path, tmp_path / "other"] and folders[2].name.startswith("everview-")
+
+
 def test_what_is_missing_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_java() -> None:
         raise SetupError(Problem(Code.JAVA_MISSING, "no Java 17 or 21 found", "install one"))

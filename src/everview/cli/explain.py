@@ -76,7 +76,7 @@ def why_not_incremental(explanation: Explanation) -> str:
 
 
 def _explanations(args: argparse.Namespace) -> Iterator[Explanation]:
-    if args.sql is None and not _is_file(args.what):
+    if args.sql is None and not is_file(args.what):
         yield _of_view(args.what, args.warehouse)
         return
     text = args.sql if args.sql is not None else read_text(args.what)
@@ -97,7 +97,8 @@ def _explanations(args: argparse.Namespace) -> Iterator[Explanation]:
         raise SqlError(Problem(Code.SYNTAX, detail, hint))
 
 
-def _is_file(what: str) -> bool:
+def is_file(what: str) -> bool:
+    """Whether what is to be explained is a file, or standard input, and not a view."""
     return what == "-" or what.lower().endswith(".sql") or Path(what).is_file()
 
 

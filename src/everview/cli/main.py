@@ -15,12 +15,19 @@ from typing import TYPE_CHECKING, NoReturn
 
 from everview.cli.console import Console
 from everview.cli.doctor import doctor
-from everview.cli.explain import explain
+from everview.cli.explain import explain, is_file
 from everview.cli.failures import report
 from everview.cli.keys import check_keys, list_keys, suggest_keys
 from everview.cli.refresh import refresh, verify
 from everview.cli.run_sql import run_sql
-from everview.cli.shell import FAILED, USAGE, Connect, Shell, default_warehouse
+from everview.cli.shell import (
+    FAILED,
+    USAGE,
+    Connect,
+    Shell,
+    default_warehouse,
+    warehouse_of_environment,
+)
 from everview.cli.status import history, status
 from everview.engine import Everview, connect
 from everview.maintenance.choices import Optimisation
@@ -172,7 +179,13 @@ def _make_parser() -> argparse.ArgumentParser:
     _add_tables(command)
 
     command = add("doctor", "check Python, Java, Spark, Delta and the warehouse", doctor)
-    command.add_argument("--warehouse", metavar="DIR", type=Path, help="the folder to write to")
+    command.add_argument(
+        "--warehouse",
+        metavar="DIR",
+        type=Path,
+        default=warehouse_of_environment(),
+        help="the folder to write to ($EVERVIEW_WAREHOUSE, or a temporary one)",
+    )
     _add_json(command)
     return parser
 
@@ -211,8 +224,13 @@ def _check(args: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
                 parser.error("give either FILE (or -) or -e STATEMENT")
             if args.rows < 0:
                 parser.error("--rows must not be negative")
-        case "explain" if (args.what is None) == (args.sql is None):
-            parser.error("give either VIEW, FILE (or -), or --sql TEXT")
+        case "explain":
+            if (args.what is None) == (args.sql is None):
+                parser.error("give either VIEW, FILE (or -), or --sql TEXT")
+            if args.schema and args.what is not None and not is_file(args.what):
+                parser.error("--schema goes with FILE (or -) or --sql; a view knows its tables")
+            if args.mermaid and args.json:
+                parser.error("give either --mermaid or --json")
         case "refresh" | "verify" if bool(args.views) == args.all:
             parser.error("name views, or say --all")
         case "refresh":

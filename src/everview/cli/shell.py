@@ -36,9 +36,15 @@ class Shell:
         return self.connect(warehouse)
 
 
+def warehouse_of_environment() -> Path | None:
+    """The folder that `$EVERVIEW_WAREHOUSE` names, if it names one."""
+    named = os.environ.get("EVERVIEW_WAREHOUSE")
+    return Path(named) if named else None
+
+
 def default_warehouse() -> Path:
     """Where tables are kept if nothing is said: `$EVERVIEW_WAREHOUSE`, or `./warehouse`."""
-    return Path(os.environ.get("EVERVIEW_WAREHOUSE") or "warehouse")
+    return warehouse_of_environment() or Path("warehouse")
 
 
 def existing(warehouse: Path) -> Path:
