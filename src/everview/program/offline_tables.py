@@ -80,7 +80,12 @@ def tables_of_warehouse(warehouse: Path) -> OfflineTables:
 
 def tables_of_snapshot(file: Path) -> OfflineTables:
     """The tables that a snapshot file describes, their constraints checked."""
-    read = {_name(file, t.name): t for t in read_snapshot(file)}
+    read: dict[Name, SnapshotTable] = {}
+    for table in read_snapshot(file):
+        name = _name(file, table.name)
+        if name.folded in {known.folded for known in read}:
+            raise invalid(file, f"is wrong at {table.name}: it is described twice")
+        read[name] = table
     declared = {name: _constraints(file, t) for name, t in read.items()}
     bare = {name: Table(name, tuple(Field(*f) for f in t.fields)) for name, t in read.items()}
     keys = {
