@@ -124,6 +124,15 @@ def test_incremental_can_be_required(schema: Path, sql: str, code: int, why: str
         ("SELECT o_id, o_id FROM orders", "DUPLICATE_COLUMN"),
         ("SELECT o_id AS __ev_x FROM orders", "RESERVED_NAME"),
         ("SELECT a FROM nowhere", "UNKNOWN_TABLE"),
+        (
+            "CREATE MATERIALIZED VIEW v CLUSTER BY (nope) AS SELECT o_id FROM orders",
+            "UNKNOWN_COLUMN: CLUSTER BY names nope, which is not a stored column",
+        ),
+        (
+            "CREATE MATERIALIZED VIEW v CLUSTER BY (n)"
+            " AS SELECT c_id, count(*) AS n FROM orders GROUP BY c_id",
+            "hint: stored are c_id",
+        ),
         ("SELECT reflect('a', 'b') FROM orders", "FORBIDDEN_FUNCTION"),
         ("SELECT o_id FROM orders VERSION AS OF 3", "UNSUPPORTED_SOURCE"),
         (
@@ -136,6 +145,14 @@ def test_incremental_can_be_required(schema: Path, sql: str, code: int, why: str
 def test_what_creation_refuses_is_refused_here(schema: Path, sql: str, code: str) -> None:
     found, _, err = run("explain", "--sql", sql, "--schema", schema)
     assert found == 1 and code in err
+
+
+def test_a_view_is_clustered_by_what_it_stores(schema: Path) -> None:
+    grouped = "AS SELECT c_id AS c, count(*) AS n FROM orders GROUP BY c_id"
+    sql = f"CREATE MATERIALIZED VIEW v CLUSTER BY (C) {grouped}"
+    assert run("explain", "--sql", sql, "--schema", schema)[0] == 0
+    plain = "CREATE MATERIALIZED VIEW v CLUSTER BY (total) AS SELECT o_id, total FROM orders"
+    assert run("explain", "--sql", plain, "--schema", schema)[0] == 0
 
 
 def test_tables_of_other_schemas_have_two_parts(schema: Path) -> None:

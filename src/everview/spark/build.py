@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from pyspark.sql import SparkSession
 
 from everview.catalog.tables import sql_type
-from everview.errors import Code, Problem, SqlError
 from everview.maintenance.identity import COUNT
 from everview.program.definition import Definition
 from everview.program.records import RefreshResult, Violation, Why
@@ -36,7 +33,6 @@ def build_view(
     session = workspace.session_for(definition)
     name = new_state_name(definition.view)
     columns = stored_columns(session, definition)
-    _check_clustering(definition, columns)
     with building(schema_folder(session, name)):
         try:
             detail = create_state(session, name, definition, columns)
@@ -47,17 +43,6 @@ def build_view(
             session.sql(f"DROP TABLE IF EXISTS {name.quoted()}")
             raise
     return result
-
-
-def _check_clustering(definition: Definition, columns: Iterable[str]) -> None:
-    """Refuse CLUSTER BY a column that is not stored: what is computed from sums is not."""
-    stored = {name.lower() for name in columns}
-    for name in definition.cluster_by:
-        if name.lower() not in stored:
-            known = ", ".join(c for c in definition.visible if c.lower() in stored)
-            detail = f"CLUSTER BY names {name}, which is not a stored column of the view"
-            hint = f"stored are {known}" if known else "no column of the view is stored as it is"
-            raise SqlError(Problem(Code.UNKNOWN_COLUMN, detail, hint))
 
 
 def stored_columns(session: SparkSession, definition: Definition) -> dict[str, str]:
