@@ -20,7 +20,7 @@ from everview.program.key_checks import KeyCheck
 from everview.program.key_suggestions import Suggestions
 from everview.program.summaries import ViewSummary
 from everview.sql.create_view import view_of
-from everview.sql.drops import read_drop
+from everview.sql.drops import Target, read_drop
 from everview.sql.given_names import read_name
 from everview.sql.statements import (
     AddConstraint,
@@ -147,8 +147,14 @@ class Everview:
         """Hand a statement to Spark; in a local warehouse a dropped table's files go too."""
         from everview.spark.warehouse import dropped_directory
 
-        drop = read_drop(text) if self._warehouse else None
-        orphan = drop and dropped_directory(self.spark, drop, self._warehouse or Path())
+        drop = read_drop(text)
+        if drop and drop.target is Target.VIEW:
+            self._views.check_plain(drop.name)
+        orphan = (
+            dropped_directory(self.spark, drop, self._warehouse)
+            if drop and self._warehouse
+            else None
+        )
         answer = self.spark.sql(text)
         if orphan:
             shutil.rmtree(orphan, ignore_errors=True)

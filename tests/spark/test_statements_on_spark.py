@@ -37,6 +37,9 @@ def test_a_views_life_in_sql(lake: Lake) -> None:
     lake.sql("CREATE OR REPLACE MATERIALIZED VIEW v REFRESH POLICY FULL AS SELECT b FROM t")
     assert lake.ev.view("v").definition.policy is RefreshPolicy.FULL
     assert lake.sql("SELECT * FROM v") == [("x",), ("x",)]
+    fails(lake, "DROP VIEW v", Code.VIEW_IS_MATERIALIZED)
+    lake.sql("CREATE TEMPORARY VIEW v AS SELECT 1 AS one")
+    lake.sql("DROP VIEW v")  # the one that hides it
     lake.sql("DROP MATERIALIZED VIEW v")
     lake.sql("DROP MATERIALIZED VIEW IF EXISTS v")
     assert [row[1] for row in lake.sql("SHOW TABLES")] == ["t"]

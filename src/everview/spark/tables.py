@@ -164,6 +164,14 @@ def schema_folder(spark: SparkSession, table: Name) -> Path | None:
     return local_directory(schema.locationUri or "")
 
 
+def is_temporary(spark: SparkSession, name: Name) -> bool:
+    """Whether a name, as a statement writes it, is that of a temporary view."""
+    try:
+        return spark.catalog.getTable(name.quoted()).isTemporary
+    except AnalysisException:
+        return False
+
+
 def find_table(spark: SparkSession, name: Name) -> Table | None:
     """A base table by the name a query uses; `unsupported` says why it cannot be a source."""
     name = full_name(spark, name)

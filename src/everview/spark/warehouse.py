@@ -20,7 +20,7 @@ from everview.catalog.names import Name
 from everview.program.stored_views import stored_views
 from everview.spark.state import point_to
 from everview.spark.tables import describe, full_name
-from everview.sql.drops import Drop
+from everview.sql.drops import Drop, Target
 from everview.sql.literals import string
 from everview.warehouse.delta_log import DeltaLog
 from everview.warehouse.folder import DEFAULT_SCHEMA, SCHEMA_SUFFIX, tables_in
@@ -63,8 +63,10 @@ def drop_table(session: SparkSession, name: Name, warehouse: Path | None) -> Non
 
 
 def dropped_directory(session: SparkSession, drop: Drop, warehouse: Path) -> Path | None:
-    """The directory that a DROP of the user's is about to orphan."""
-    if drop.is_schema:
+    """The directory that a DROP of the user's is about to orphan; a view has none."""
+    if drop.target is Target.VIEW:
+        return None
+    if drop.target is Target.SCHEMA:
         directory = warehouse / f"{drop.name.last.lower()}{SCHEMA_SUFFIX}"
         return directory if directory.is_dir() else None
     detail = describe(session, full_name(session, drop.name))
