@@ -99,6 +99,23 @@ def test_creation_errors_name_the_place(lake: Lake) -> None:
     assert lake.ev.views() == ()
 
 
+def test_a_temporary_view_is_no_source_and_hides_a_table(lake: Lake) -> None:
+    lake.table("t", "a INT", "(1)")
+    create = "EXPLAIN CREATE MATERIALIZED VIEW v AS"
+    lake.sql("CREATE TEMPORARY VIEW passing AS SELECT 1 AS a")
+    lake.sql("CREATE GLOBAL TEMPORARY VIEW passing_everywhere AS SELECT 1 AS a")
+    lake.sql("CREATE TEMPORARY VIEW t AS SELECT 2 AS a")
+    try:
+        for name in ("passing", "global_temp.passing_everywhere", "t"):
+            statement = f"{create} SELECT a FROM {name}"
+            fails(lake, statement, Code.UNSUPPORTED_SOURCE, "is a temporary view")
+        assert "scan" in str(lake.sql(f"{create} SELECT a FROM {lake.schema}.t")[0][0])
+    finally:
+        for name in ("passing", "global_temp.passing_everywhere", "t"):
+            lake.sql(f"DROP VIEW {name}")
+    assert "scan" in str(lake.sql(f"{create} SELECT a FROM t")[0][0])
+
+
 def test_explain_before_creation_says_what_will_happen(lake: Lake) -> None:
     lake.sql(
         "CREATE TABLE quiet (a INT) USING delta"

@@ -173,13 +173,19 @@ def is_temporary(spark: SparkSession, name: Name) -> bool:
 
 
 def find_table(spark: SparkSession, name: Name) -> Table | None:
-    """A base table by the name a query uses; `unsupported` says why it cannot be a source."""
+    """A base table by the name a query uses; `unsupported` says why it cannot be a source.
+
+    A temporary view, which only a name without a catalog can mean, hides a table of its name.
+    """
+    is_hidden = len(name.parts) < 3 and is_temporary(spark, name)
     name = full_name(spark, name)
+    if is_hidden:
+        return Table(name, (), unsupported="is a temporary view, not a table")
     try:
         kind = spark.catalog.getTable(name.quoted()).tableType
     except AnalysisException:
         return None
-    if kind in ("VIEW", "TEMPORARY"):
+    if kind == "VIEW":
         return Table(name, (), unsupported="is a view, not a table")
     detail = describe(spark, name)
     if detail is None:
