@@ -24,7 +24,7 @@ from everview.program.explain import Explanation
 from everview.program.key_checks import KeyCheck
 from everview.program.key_suggestions import Suggestion, Suggestions
 from everview.program.records import Action, Reason, RefreshResult
-from everview.program.summaries import HistoryEntry, ViewSummary
+from everview.program.summaries import HistoryEntry, ViewDescription, ViewSummary
 from everview.program.verification import Verification
 from everview.sql.statements import RefreshPolicy
 
@@ -53,6 +53,7 @@ __all__ = [
     "Suggestions",
     "Unique",
     "Verification",
+    "ViewDescription",
     "ViewSummary",
     "connect",
 ]

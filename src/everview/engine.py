@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everview.catalog.constraints import Constraint
 from everview.catalog.names import Name
-from everview.errors import EverviewError, SqlError
+from everview.errors import SqlError
 from everview.materialized_view import MaterializedView
 from everview.program.declared_keys import DeclaredKey
 from everview.program.explain import Explanation
 from everview.program.key_checks import KeyCheck
 from everview.program.key_suggestions import Suggestions
 from everview.program.summaries import ViewSummary
-from everview.sql.drops import read_drop
+from everview.sql.create_view import view_of
+from everview.sql.drops import Target, read_drop
+from everview.sql.given_names import read_name
 from everview.sql.statements import (
     AddConstraint,
     CreateMaterializedView,
@@ -53,13 +57,14 @@ def connect(
     `connect(warehouse="dir")` starts a quiet local Spark; the tables and views in the folder
     are there again in the next process.
     """
-    from everview.spark.session import check_delta
-
     if (spark is None) == (warehouse is None):
         raise TypeError("connect() takes either a SparkSession or warehouse=…")
     if spark is not None:
+        from everview.spark.session import check_delta
+
         check_delta(spark)
         return Everview(spark)
+    # first of all that needs PySpark: it says so if there is none
     from everview.spark.local import start_local
     from everview.spark.warehouse import register
 
@@ -99,10 +104,8 @@ class Everview:
         statement = parse_statement(text)
         if statement is None:
             return self._spark_sql(text)
-        try:
+        with _placed(statement, text):
             return self._run(statement, text)
-        except SqlError as error:
-            raise _placed(error, statement, text) from error
 
     def _run(self, statement: Statement, text: str) -> DataFrame:
         from everview.spark import constraints, frames
@@ -127,7 +130,7 @@ class Everview:
             case ShowMaterializedViews(schema, like):
                 return frames.summaries_frame(self.spark, self._summaries(schema, like))
             case DescribeMaterializedView(name):
-                return frames.pairs_frame(self.spark, self._view(name).describe())
+                return frames.pairs_frame(self.spark, self._view(name).describe().rows)
             case DescribeHistory(name, limit):
                 return frames.history_frame(self.spark, self._view(name).history(limit))
             case AddConstraint(table, constraint):
@@ -144,8 +147,14 @@ class Everview:
         """Hand a statement to Spark; in a local warehouse a dropped table's files go too."""
         from everview.spark.warehouse import dropped_directory
 
-        drop = read_drop(text) if self._warehouse else None
-        orphan = drop and dropped_directory(self.spark, drop, self._warehouse or Path())
+        drop = read_drop(text)
+        if drop and drop.target is Target.VIEW:
+            self._views.check_plain(drop.name)
+        orphan = (
+            dropped_directory(self.spark, drop, self._warehouse)
+            if drop and self._warehouse
+            else None
+        )
         answer = self.spark.sql(text)
         if orphan:
             shutil.rmtree(orphan, ignore_errors=True)
@@ -167,10 +176,8 @@ class Everview:
         if_not_exists: bool = False,
     ) -> MaterializedView:
         """Create a view and fill it; the same as CREATE MATERIALIZED VIEW."""
-        create = CreateMaterializedView(
-            name=_name(name),
-            query=query,
-            query_start=0,
+        create = dataclasses.replace(
+            view_of(read_name(name), query),
             or_replace=replace,
             if_not_exists=if_not_exists,
             columns=tuple(ViewColumn(c, None) for c in columns),
@@ -179,30 +186,29 @@ class Everview:
             properties=tuple((properties or {}).items()),
             policy=RefreshPolicy(policy),
         )
-        self._views.create(create)
+        with _placed(create, query):
+            self._views.create(create)
         return self.view(name)
 
     def view(self, name: str) -> MaterializedView:
         """A materialized view that exists."""
-        return self._view(_name(name))
+        return self._view(read_name(name))
 
     def views(self, schema: str | None = None, like: str | None = None) -> tuple[ViewSummary, ...]:
         """The materialized views of a schema, the current one if none is named."""
-        return self._summaries(_name(schema) if schema else None, like)
+        return self._summaries(read_name(schema) if schema else None, like)
 
     def explain(self, query: str, name: str = "view") -> Explanation:
         """How a view of this query would be maintained; nothing is created."""
-        text = f"CREATE MATERIALIZED VIEW {_name(name)} AS {query}"
-        statement = parse_statement(text)
-        if not isinstance(statement, CreateMaterializedView):
-            raise ValueError("not a query")
-        return self._explain(statement)
+        create = view_of(read_name(name), query)
+        with _placed(create, query):
+            return self._explain(create)
 
     def add_constraint(self, table: str, constraint: Constraint) -> None:
         """Declare a key or foreign key of a table."""
         from everview.spark import constraints
 
-        constraints.add_constraint(self.spark, _name(table), constraint)
+        constraints.add_constraint(self.spark, read_name(table), constraint)
 
     def keys(self, *tables: str) -> tuple[DeclaredKey, ...]:
         """The declared keys and foreign keys, and what is known of whether they hold.
@@ -238,7 +244,7 @@ class Everview:
         return Keys(self._views.workspace, self._views.inventory)
 
     def _named(self, tables: Sequence[str]) -> tuple[Name, ...]:
-        return tuple(_name(table) for table in tables)
+        return tuple(read_name(table) for table in tables)
 
     def _view(self, name: Name) -> MaterializedView:
         return MaterializedView(self._views, self._views.find(name))
@@ -252,16 +258,13 @@ class Everview:
         return tuple(MaterializedView(self._views, name).summary() for name in names)
 
 
-def _name(text: str) -> Name:
-    """A dotted name as a user writes it in Python."""
-    from everview.sql.cursor import Cursor
-
-    return Cursor(text, "a name of one to three parts").name("a name")[0]
-
-
-def _placed(error: SqlError, statement: Statement, text: str) -> EverviewError:
-    """The error with its places in the whole statement instead of in the view's query."""
+@contextmanager
+def _placed(statement: Statement, text: str) -> Iterator[None]:
+    """Errors in a view's query get their places in the text that was given."""
     create = statement.create if isinstance(statement, ExplainCreate) else statement
-    if isinstance(create, CreateMaterializedView) and error.sql == create.query:
-        return error.with_sql(text, create.query_start)
-    return error
+    try:
+        yield
+    except SqlError as error:
+        if isinstance(create, CreateMaterializedView) and error.sql == create.query:
+            raise error.with_sql(text, create.query_start) from error
+        raise

@@ -11,7 +11,7 @@ from everview.catalog.names import Name
 from everview.program.definition import Definition
 from everview.program.explain import Explanation
 from everview.program.records import Reason, RefreshResult, Why
-from everview.program.summaries import HistoryEntry, ViewSummary
+from everview.program.summaries import HistoryEntry, ViewDescription, ViewSummary
 from everview.program.switches import read_switches
 from everview.program.verification import Verification
 from everview.program.view_log import history_of, newest_record
@@ -72,22 +72,20 @@ class MaterializedView:
         """The refreshes of the view, newest first, from the commits they made."""
         return history_of(self._views.load(self._name).log, limit)
 
-    def describe(self) -> dict[str, str]:
+    def describe(self) -> ViewDescription:
         """Columns and facts of the view, as DESCRIBE MATERIALIZED VIEW lists them."""
         view = self._views.load(self._name)
         definition = view.definition
-        columns = {f.name: f.type for f in definition.columns}
-        facts = {
-            "# Materialized view": "",
-            "Name": short_name(self.name),
-            "Comment": definition.comment,
-            "Maintenance": _maintenance(definition),
-            "Refresh policy": str(definition.policy),
-            "Sources": ", ".join(short_name(str(t.name)) for t in definition.tables),
-            "State table": short_name(str(view.state.name)),
-            "Query": definition.text,
-        }
-        return columns | facts
+        return ViewDescription(
+            columns=definition.columns,
+            name=short_name(self.name),
+            comment=definition.comment,
+            maintenance=_maintenance(definition),
+            policy=str(definition.policy),
+            sources=_sources(definition),
+            state_table=short_name(str(view.state.name)),
+            query=definition.text,
+        )
 
     def summary(self) -> ViewSummary:
         """The view as one line of a list."""
@@ -97,7 +95,7 @@ class MaterializedView:
             name=definition.view.last,
             maintenance=_maintenance(definition),
             policy=str(definition.policy),
-            sources=tuple(short_name(str(t.name)) for t in definition.tables),
+            sources=_sources(definition),
         )
 
     def to_df(self) -> DataFrame:
@@ -111,3 +109,7 @@ class MaterializedView:
 
 def _maintenance(definition: Definition) -> str:
     return "incremental" if definition.plan else "full"
+
+
+def _sources(definition: Definition) -> tuple[str, ...]:
+    return tuple(short_name(str(t.name)) for t in definition.tables)

@@ -25,7 +25,7 @@ class FakeView:
     ) -> RefreshResult:
         self.engine.switched = (off, foreign_keys)
         if self.view in self.engine.failing:
-            raise RefreshError(Problem(Code.REFRESH_REFUSED, "no"))
+            raise self.engine.error or RefreshError(Problem(Code.REFRESH_REFUSED, "no"))
         self.engine.observe("pinned", f"{T}@2")
         action = Action.FULL if full else Action.INCREMENTAL
         rows, source = (1, 0, 2), (SourceRange(T, 1, 2),)
@@ -34,18 +34,25 @@ class FakeView:
 
     def verify(self) -> Verification:
         bad = self.view in self.engine.failing
+        if bad and self.engine.error:
+            raise self.engine.error
         sample = (Difference(("1",), 1),) if bad else ()
         source = (SourceRange(T, 1, 2),)
         return Verification(self.view, not bad, 5, int(bad), 0, sample, source, False)
 
 
 class FakeEngine:
-    """Answers `sql` from a list, and has views some of which fail."""
+    """Answers `sql` from a list, and has views some of which fail, with an error of their own."""
 
     def __init__(
-        self, *answers: Any, failing: tuple[str, ...] = (), finding: tuple[Violation, ...] = ()
+        self,
+        *answers: Any,
+        failing: tuple[str, ...] = (),
+        error: BaseException | None = None,
+        finding: tuple[Violation, ...] = (),
     ) -> None:
-        self.answers, self.failing, self.finding = list(answers), failing, finding
+        self.answers, self.failing = list(answers), failing
+        self.error, self.finding = error, finding
         self.observe: Any = None
         self.switched: tuple[str, str | None] | None = None
 
@@ -188,6 +195,51 @@ def test_one_failure_does_not_keep_the_others(warehouse: Path) -> None:
     assert code == 1 and out.startswith("long_name") and "REFRESH_REFUSED: no" in err
 
 
+class SaidBySparkError(Exception):
+    """An error as PySpark raises it: its module is Spark's."""
+
+    __module__ = "pyspark.errors"
+
+
+SPARK_ERRORS = [
+    (SaidBySparkError("[DIVIDE_BY_ZERO] no\n\tat org.apache"), "Spark says: [DIVIDE_BY_ZERO] no"),
+    (KeyError("x"), "unexpected KeyError: 'x' (EVERVIEW_DEBUG=1 shows the trace)"),
+]
+
+
+@pytest.mark.parametrize(("error", "said"), SPARK_ERRORS, ids=["Spark's", "any"])
+@pytest.mark.parametrize(
+    ("command", "was_not"), [("refresh", "was not refreshed"), ("verify", "was not verified")]
+)
+def test_an_error_of_another_kind_does_not_keep_the_others_either(
+    warehouse: Path, command: str, was_not: str, error: Exception, said: str
+) -> None:
+    engine = FakeEngine(failing=("a",), error=error)
+    code, out, err = run(command, "--all", "--warehouse", warehouse, connect=engine)
+    assert code == 1 and len(out.splitlines()) == 1 and "long_name" in out
+    assert f"everview: a {was_not}\n{said}\n" in err
+
+
+def test_the_trace_and_the_notes_of_a_view_that_failed(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = SaidBySparkError("[ARITHMETIC_OVERFLOW] too large")
+    error.add_note("Everview recomputed the view because of the group 1")
+    engine = FakeEngine(failing=("a",), error=error)
+    given = ("refresh", "a", "--warehouse", warehouse)
+    err = run(*given, connect=engine)[2]
+    assert err.endswith("too large\n  note: Everview recomputed the view because of the group 1\n")
+    monkeypatch.setenv("EVERVIEW_DEBUG", "1")
+    err = run(*given, connect=engine)[2]
+    assert "everview: a was not refreshed\nTraceback" in err
+
+
+def test_an_interruption_ends_all_of_it(warehouse: Path) -> None:
+    engine = FakeEngine(failing=("a",), error=KeyboardInterrupt())
+    code, out, err = run("refresh", "--all", "--warehouse", warehouse, connect=engine)
+    assert (code, out) == (1, "") and err.endswith("everview: stopped\n")
+
+
 def test_an_unknown_view_is_said_before_spark_starts(warehouse: Path) -> None:
     code, _, err = run("refresh", "nope", "--warehouse", warehouse)
     assert code == 1 and "VIEW_NOT_FOUND" in err and "starting Spark" not in err
@@ -217,6 +269,25 @@ def test_a_healthy_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     assert [line.split()[0] for line in out.splitlines()] == ["ok"] * 5
 
 
+def test_the_doctor_looks_at_the_warehouse_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for check in ("_java", "_pair", "_jars"):
+        monkeypatch.setattr(doctor, check, lambda: doctor.Check("it", True, "is there"))
+    folders: list[Path] = []
+
+    def connect(warehouse: Path) -> FakeEngine:
+        folders.append(warehouse)
+        return FakeEngine(Frame([]), Frame([]), Frame(["n"], (1,), (2,)), Frame([]))
+
+    monkeypatch.setenv("EVERVIEW_WAREHOUSE", str(tmp_path))
+    assert str(tmp_path) in run("doctor", connect=connect)[1]
+    run("doctor", "--warehouse", tmp_path / "other", connect=connect)
+    monkeypatch.delenv("EVERVIEW_WAREHOUSE")
+    assert "a temporary folder" in run("doctor", connect=connect)[1]
+    assert folders[:2] == [tmp_path, tmp_path / "other"] and folders[2].name.startswith("everview-")
+
+
 def test_what_is_missing_is_said_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_java() -> None:
         raise SetupError(Problem(Code.JAVA_MISSING, "no Java 17 or 21 found", "install one"))
@@ -243,7 +314,7 @@ def test_a_warehouse_that_cannot_be_written(
 def test_the_demo_needs_its_generator(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "_GENERATOR", "no-such-generator")
     code, _, err = run("demo")
-    assert code == 1 and "GENERATOR_MISSING" in err and "pip install 'everview[demo]'" in err
+    assert code == 1 and "GENERATOR_MISSING" in err and f"run `{demo.INSTALL}`" in err
 
 
 def test_the_demo_does_not_write_into_a_folder_in_use(

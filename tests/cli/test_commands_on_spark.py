@@ -52,7 +52,7 @@ def test_a_script_a_refresh_and_a_verification(
     history = command("history", "cli.v")[1].splitlines()[2:]
     assert [line.split()[3] for line in history] == ["INCREMENTAL", "FULL"]
 
-    state = ev.view("cli.v").describe()["State table"]
+    state = ev.view("cli.v").describe().state_table
     ev.sql(f"DELETE FROM {state} WHERE id = 1").collect()
     code, out, _ = command("verify", "cli.v")
     assert code == 2 and "1 rows missing" in out

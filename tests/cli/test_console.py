@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime
 import io
+import json
+import math
 from decimal import Decimal
 
 import pytest
 
 from everview.cli.console import Console, counted, shown, table_lines, wrapped
+from everview.program.records import Action
 from tests.cli.given import Terminal
 
 
@@ -109,6 +112,30 @@ def test_json_is_one_line_with_dates_as_text() -> None:
     out = io.StringIO()
     Console(out, io.StringIO(), {}).json({"at": datetime.date(2024, 1, 2), "d": Decimal("1.5")})
     assert out.getvalue() == '{"at": "2024-01-02", "d": "1.5"}\n'
+
+
+NESTED = {datetime.date(2024, 1, 2): 1, (1, "x"): [b"\xff"], None: {True: 2}, 7: (), "k": None}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ([1.5, math.nan, math.inf, -math.inf], '[1.5, "NaN", "Infinity", "-Infinity"]'),
+        ({"a": {"b": math.nan}}, '{"a": {"b": "NaN"}}'),
+        (
+            {"m": NESTED},
+            r'{"m": {"2024-01-02": 1, "[1, \"x\"]": ["ff"], "null": {"true": 2}, "7": [],'
+            ' "k": null}}',
+        ),
+        ({Decimal("1.50"): Action.FULL}, '{"1.50": "FULL"}'),
+        (datetime.timedelta(days=1), '"1 day, 0:00:00"'),
+    ],
+)
+def test_json_has_every_value_that_spark_has(value: object, text: str) -> None:
+    out = io.StringIO()
+    Console(out, io.StringIO(), {}).json(value)
+    assert out.getvalue() == f"{text}\n"
+    json.loads(text, parse_constant=pytest.fail)
 
 
 def test_long_lines_are_broken_below_their_second_column() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -72,6 +73,25 @@ def test_a_mistake_in_a_bare_query_is_placed(schema: Path) -> None:
     assert "line 1, column 8: SELECT nope FROM orders" in err
 
 
+def test_what_is_shown_of_a_bare_query_is_what_was_written(schema: Path) -> None:
+    sql = "SELECT o_id FROM orders;\nSELECT 'abc"
+    code, _, err = run("explain", "--sql", sql, "--schema", schema)
+    assert code == 1
+    assert "SYNTAX: the quote ' is never closed\n  line 2, column 8: SELECT 'abc\n" in err
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text(
+    tmp_path: Path, schema: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "views.sql"
+    file.write_text("SELECT nope FROM orders", encoding="utf-8-sig")
+    schema.write_text(schema.read_text(encoding="utf-8"), encoding="utf-8-sig")
+    monkeypatch.setattr("sys.stdin", io.StringIO("\ufeffSELECT nope FROM orders"))
+    for text in (file, "-"):
+        _, _, err = run("explain", text, "--schema", schema)
+        assert "UNKNOWN_COLUMN" in err and "line 1, column 8: SELECT nope FROM orders\n" in err
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     code, _, err = run("explain", tmp_path / "none.sql")
     assert code == 1 and "FILE_UNREADABLE" in err
@@ -104,6 +124,15 @@ def test_incremental_can_be_required(schema: Path, sql: str, code: int, why: str
         ("SELECT o_id, o_id FROM orders", "DUPLICATE_COLUMN"),
         ("SELECT o_id AS __ev_x FROM orders", "RESERVED_NAME"),
         ("SELECT a FROM nowhere", "UNKNOWN_TABLE"),
+        (
+            "CREATE MATERIALIZED VIEW v CLUSTER BY (nope) AS SELECT o_id FROM orders",
+            "UNKNOWN_COLUMN: CLUSTER BY names nope, which is not a stored column",
+        ),
+        (
+            "CREATE MATERIALIZED VIEW v CLUSTER BY (n)"
+            " AS SELECT c_id, count(*) AS n FROM orders GROUP BY c_id",
+            "hint: stored are c_id",
+        ),
         ("SELECT reflect('a', 'b') FROM orders", "FORBIDDEN_FUNCTION"),
         ("SELECT o_id FROM orders VERSION AS OF 3", "UNSUPPORTED_SOURCE"),
         (
@@ -116,6 +145,14 @@ def test_incremental_can_be_required(schema: Path, sql: str, code: int, why: str
 def test_what_creation_refuses_is_refused_here(schema: Path, sql: str, code: str) -> None:
     found, _, err = run("explain", "--sql", sql, "--schema", schema)
     assert found == 1 and code in err
+
+
+def test_a_view_is_clustered_by_what_it_stores(schema: Path) -> None:
+    grouped = "AS SELECT c_id AS c, count(*) AS n FROM orders GROUP BY c_id"
+    sql = f"CREATE MATERIALIZED VIEW v CLUSTER BY (C) {grouped}"
+    assert run("explain", "--sql", sql, "--schema", schema)[0] == 0
+    plain = "CREATE MATERIALIZED VIEW v CLUSTER BY (total) AS SELECT o_id, total FROM orders"
+    assert run("explain", "--sql", plain, "--schema", schema)[0] == 0
 
 
 def test_tables_of_other_schemas_have_two_parts(schema: Path) -> None:

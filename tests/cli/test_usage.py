@@ -22,6 +22,8 @@ from tests.cli.given import JOIN, run, snapshot, write_table, write_view
         ["sql", "-e", "SELECT 1", "--rows", "-1"],
         ["explain"],
         ["explain", "v", "--sql", "SELECT 1"],
+        ["explain", "v", "--schema", "tables.json"],
+        ["explain", "--sql", "SELECT 1", "--mermaid", "--json"],
         ["refresh"],
         ["refresh", "v", "--all"],
         ["refresh", "v", "--off", "speed"],

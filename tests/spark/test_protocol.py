@@ -12,6 +12,7 @@ import pytest
 
 from everview import Action, Everview
 from everview.spark.commit import Point
+from everview.spark.warehouse import register
 from tests.spark.lake import Lake
 
 
@@ -67,6 +68,31 @@ def test_a_creation_that_fails_leaves_nothing(counted: Lake) -> None:
     counted.check("v", Action.NO_DATA)
 
 
+def test_a_session_that_starts_leaves_a_state_alone_that_is_being_built(
+    counted: Lake, warehouse: Path
+) -> None:
+    """What a process left that ended while it built a state goes; what one builds now stays."""
+    ev, left = counted.ev, warehouse / f"{counted.schema}.db" / "__ev_left_1"
+    counted.sql(
+        "CREATE TABLE __ev_left_1 (x INT) USING delta TBLPROPERTIES ('everview.definition' = '{}')"
+    )
+
+    def start_another(reached: Point, detail: str) -> None:
+        if reached is Point.APPLYING:
+            register(ev.spark, warehouse)
+
+    ev.observe, quiet = start_another, ev.observe
+    try:
+        counted.create("w", "SELECT x FROM t")
+    finally:
+        ev.observe = quiet
+    counted.check("w", Action.NO_DATA)
+    assert left.exists(), "somebody was building in this schema"
+    register(ev.spark, warehouse)
+    assert not left.exists()
+    counted.check("w", Action.NO_DATA)
+
+
 def test_two_threads_apply_a_change_once(counted: Lake) -> None:
     counted.sql("INSERT INTO t VALUES (5), (5)")
     actions: list[Action] = []
@@ -106,6 +132,24 @@ def test_settings_that_change_meaning_are_those_of_the_creation(lake: Lake) -> N
         "2024-01-06",
     ]
     assert lake.ev.view("v").verify().is_equal
+
+
+def test_what_timestamp_means_is_that_of_the_creation(lake: Lake) -> None:
+    spark, query = lake.ev.spark, "SELECT CAST(s AS TIMESTAMP) AS said, ts FROM t"
+    at_ten = "('2024-01-01 10:00:00', TIMESTAMP'2024-01-01 10:00:00Z')"
+    lake.table("t", "s STRING, ts TIMESTAMP", at_ten)
+    spark.conf.set("spark.sql.timestampType", "TIMESTAMP_NTZ")
+    try:
+        lake.create("without_zone", query)
+    finally:
+        spark.conf.unset("spark.sql.timestampType")
+    lake.create("with_zone", query)
+    lake.sql(f"INSERT INTO t VALUES {at_ten}")
+    for name, said in (("without_zone", "timestamp_ntz"), ("with_zone", "timestamp")):
+        view = lake.ev.view(name)
+        assert [f.dataType.simpleString() for f in view.to_df().schema] == [said, "timestamp"]
+        assert view.refresh().action is Action.INCREMENTAL
+        assert (view.verify().is_equal, view.verify().rows) == (True, 2)
 
 
 def test_a_view_outlives_the_schema_that_was_current_when_it_was_created(counted: Lake) -> None:
@@ -164,9 +208,6 @@ def test_two_processes_race_and_what_one_made_the_other_finds(
     assert is_equal == "True"
     assert not (warehouse / "shared.db" / "gone").exists()
     assert lake.check("v").rows_inserted == 1
-
-    from everview.spark.warehouse import register
-
     register(ev.spark, warehouse)
     lake.check("made_elsewhere", Action.NO_DATA)
     ev.sql("USE default")

@@ -37,6 +37,9 @@ def test_a_views_life_in_sql(lake: Lake) -> None:
     lake.sql("CREATE OR REPLACE MATERIALIZED VIEW v REFRESH POLICY FULL AS SELECT b FROM t")
     assert lake.ev.view("v").definition.policy is RefreshPolicy.FULL
     assert lake.sql("SELECT * FROM v") == [("x",), ("x",)]
+    fails(lake, "DROP VIEW v", Code.VIEW_IS_MATERIALIZED)
+    lake.sql("CREATE TEMPORARY VIEW v AS SELECT 1 AS one")
+    lake.sql("DROP VIEW v")  # the one that hides it
     lake.sql("DROP MATERIALIZED VIEW v")
     lake.sql("DROP MATERIALIZED VIEW IF EXISTS v")
     assert [row[1] for row in lake.sql("SHOW TABLES")] == ["t"]
@@ -94,6 +97,23 @@ def test_creation_errors_name_the_place(lake: Lake) -> None:
     error = fails(lake, f"{strict} SELECT plus_one(a) AS b FROM t", Code.NOT_INCREMENTAL)
     assert error.problems[1].code is Code.USER_FUNCTION
     assert lake.ev.views() == ()
+
+
+def test_a_temporary_view_is_no_source_and_hides_a_table(lake: Lake) -> None:
+    lake.table("t", "a INT", "(1)")
+    create = "EXPLAIN CREATE MATERIALIZED VIEW v AS"
+    lake.sql("CREATE TEMPORARY VIEW passing AS SELECT 1 AS a")
+    lake.sql("CREATE GLOBAL TEMPORARY VIEW passing_everywhere AS SELECT 1 AS a")
+    lake.sql("CREATE TEMPORARY VIEW t AS SELECT 2 AS a")
+    try:
+        for name in ("passing", "global_temp.passing_everywhere", "t"):
+            statement = f"{create} SELECT a FROM {name}"
+            fails(lake, statement, Code.UNSUPPORTED_SOURCE, "is a temporary view")
+        assert "scan" in str(lake.sql(f"{create} SELECT a FROM {lake.schema}.t")[0][0])
+    finally:
+        for name in ("passing", "global_temp.passing_everywhere", "t"):
+            lake.sql(f"DROP VIEW {name}")
+    assert "scan" in str(lake.sql(f"{create} SELECT a FROM t")[0][0])
 
 
 def test_explain_before_creation_says_what_will_happen(lake: Lake) -> None:

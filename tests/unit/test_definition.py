@@ -136,9 +136,9 @@ def test_what_its_table_is_made_with_outlives_its_keys() -> None:
     assert replace(untrusting, tables=definition.tables) == definition
 
 
-@pytest.mark.parametrize("text", ["{}", '{"everview": 1}', "no json"])
+@pytest.mark.parametrize("text", ["{}", "[]", '{"everview": 1}', '{"everview": 3}', "no json"])
 def test_something_else_is_no_definition(text: str) -> None:
-    with pytest.raises(ValueError, match=r"format|Expecting"):
+    with pytest.raises(ValueError, match=r"format|Expecting|no definition"):
         read_definition(text)
 
 

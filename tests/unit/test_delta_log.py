@@ -10,6 +10,7 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
+from everview.errors import CatalogError, Code
 from everview.warehouse.delta_log import FEED, Commit, DeltaLog, type_name
 from tests.unit.logs import add, field, info, metadata, remove, write_commit, write_summary
 
@@ -123,6 +124,50 @@ def _write_checkpoint(file: Path, content: dict[str, Any]) -> None:
 def test_a_log_that_tells_nothing_says_so(tmp_path: Path) -> None:
     write_commit(tmp_path, 7, add())
     assert DeltaLog(tmp_path).metadata() is None
+
+
+def test_a_log_without_commits_says_so(tmp_path: Path) -> None:
+    log = DeltaLog(tmp_path)
+    assert (log.versions(), log.metadata()) == ([], None)
+    (tmp_path / "_delta_log").mkdir()
+    assert (log.versions(), log.metadata()) == ([], None)
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"metadata"', "[]", '{"metadata": {"id": 1}}', "\0"])
+def test_a_checksum_file_that_is_not_whole_is_not_asked(tmp_path: Path, content: str) -> None:
+    write_commit(tmp_path, 0, {"metaData": metadata(field("a"))})
+    (tmp_path / "_delta_log" / f"{0:020d}.crc").write_text(content)
+    found = DeltaLog(tmp_path).metadata()
+    assert found and found.fields == (("a", "int", True),)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "3", '{"commitInfo": 3}', '{"add": "file"}'])
+def test_a_commit_that_cannot_be_read_is_named(tmp_path: Path, content: str) -> None:
+    write_commit(tmp_path, 0, add())
+    file = write_commit(tmp_path, 1, add())
+    file.write_text(content)
+    log = DeltaLog(tmp_path)
+    with pytest.raises(CatalogError) as caught:
+        log.head()
+    assert caught.value.code is Code.LOG_UNREADABLE
+    assert str(file) in str(caught.value) and caught.value.problems[0].hint
+    assert log.commit(0) is not None, "the others can be read"
+
+
+@pytest.mark.parametrize(
+    "content", ["{", '{"metaData": {}}', '{"metaData": {"schemaString": "{"}}']
+)
+def test_metadata_that_cannot_be_read_is_an_error(tmp_path: Path, content: str) -> None:
+    write_commit(tmp_path, 0).write_text(content)
+    with pytest.raises(CatalogError, match=r"0\.json of a table's log cannot be read"):
+        DeltaLog(tmp_path).metadata()
+
+
+def test_a_checkpoint_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    write_commit(tmp_path, 11, add())
+    (tmp_path / "_delta_log" / f"{10:020d}.checkpoint.parquet").write_text("no parquet")
+    with pytest.raises(CatalogError, match=r"checkpoint\.parquet of a table's log cannot be read"):
+        DeltaLog(tmp_path).metadata()
 
 
 @pytest.mark.parametrize(

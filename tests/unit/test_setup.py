@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 import struct
 import subprocess
+import sys
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from everview.cli import demo
 from everview.errors import Code, SetupError
 from everview.spark import jars, java, jvm
 from everview.spark.truststore import encode_truststore, write_truststore
 
+ROOT = Path(__file__).parents[2]
 SETTINGS = """Picked up JAVA_TOOL_OPTIONS: -Dx=y
 Property settings:
     java.home = /opt/some java/21
@@ -82,7 +87,7 @@ def test_all_rejected_javas_are_named(bare: pytest.MonkeyPatch, tmp_path: Path) 
     assert "JAVA_HOME" in problem.detail
     assert "does not run" in problem.detail
     assert "is Java 8" in problem.detail
-    assert "everview[java]" in problem.hint
+    assert java.INSTALL in problem.hint
 
 
 @pytest.mark.usefixtures("bare")
@@ -172,6 +177,57 @@ def test_missing_pyspark_is_named() -> None:
     with pytest.raises(SetupError) as caught:
         jars.pyspark_dir()
     assert caught.value.code is Code.SPARK_MISSING
+
+
+@pytest.mark.parametrize(
+    ("extra", "install"),
+    [("spark", jars.INSTALL), ("java", java.INSTALL), ("demo", demo.INSTALL)],
+)
+def test_what_hints_say_to_install_is_what_the_project_asks_for(extra: str, install: str) -> None:
+    """The packages by name: Everview itself need not come from the package index."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = project["optional-dependencies"][extra]
+    assert shlex.split(install) == ["pip", "install", *wanted]
+
+
+def test_no_hint_takes_everview_from_the_package_index() -> None:
+    for file in (ROOT / "src").rglob("*.py"):
+        assert "everview[" not in file.read_text(encoding="utf-8"), file
+
+
+WITHOUT_PYSPARK = """
+import sys
+sys.modules["pyspark"] = None  # every import of it fails, as if it were not installed
+import everview
+from everview.cli.main import main
+for arguments in ({}, {"spark": object(), "warehouse": "w"}, {"warehouse": "w"}):
+    try:
+        everview.connect(**arguments)
+    except (TypeError, everview.SetupError) as error:
+        print(type(error).__name__, getattr(error, "code", ""))
+print(main(["sql", "-e", "SELECT 1", "--warehouse", "w"]))
+"""
+
+
+def test_without_pyspark_connecting_says_so(tmp_path: Path) -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PYSPARK],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.stdout.splitlines() == [
+        "TypeError ",
+        "TypeError ",
+        "SetupError SPARK_MISSING",
+        "1",
+    ], answer.stderr
+    assert answer.stderr.splitlines()[:2] == [
+        "starting Spark",
+        "everview: SPARK_MISSING: PySpark is not installed",
+    ]
+    assert list(tmp_path.iterdir()) == [], "no folder was made"
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,14 @@ def test_tables_are_read_with_their_constraints_in_any_order(tmp_path: Path) -> 
         ({"tables": [{"name": "t", "columns": {}}]}, "names no column"),
         ({"tables": [{"name": "t", "columns": {"a": 1}}]}, '"columns" must be an object of texts'),
         ({"tables": [{"name": "t", "columns": {"a": "int"}, "key": "a"}]}, "key is not known"),
+        ({"tables": [{"name": "t", "columns": {"a": "bigint not nul"}}]}, "type 'bigint not nul'"),
+        ({"tables": [{"name": "t", "columns": {"a": "NOT NULL"}}]}, "a has the type 'NOT NULL'"),
+        ({"tables": [{"name": "t", "columns": {"a": ""}}]}, "a has the type ''"),
+        ({"tables": [{"name": "t", "columns": {"a": "int", "A": "int"}}]}, "two columns have one"),
+        (
+            {"tables": [CUSTOMER, {**CUSTOMER, "name": "default.C"}]},
+            "at default.C: it is described",
+        ),
         ({"tables": [{"name": "a b", "columns": {"a": "int"}}]}, "this is no table's name"),
         (
             {"tables": [{"name": "t", "columns": {"a": "int"}, "constraints": {"c": "KEY (a)"}}]},

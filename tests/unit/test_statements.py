@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from everview.catalog.constraints import (
@@ -13,6 +15,7 @@ from everview.catalog.constraints import (
 )
 from everview.catalog.names import Name
 from everview.errors import Code, Span, SqlError
+from everview.sql.create_view import view_of
 from everview.sql.statements import (
     AddConstraint,
     CreateMaterializedView,
@@ -135,6 +138,31 @@ def test_the_query_is_the_users_own_text(after_as: str, query: str) -> None:
     assert text[view.query_start : view.query_start + len(query)] == query
 
 
+@pytest.mark.parametrize("text", ["SELECT 1;\n", "\n  SELECT 1 -- all\n;;", "SELECT 1"])
+def test_a_query_alone_is_read_as_one_behind_as(text: str) -> None:
+    alone = view_of(V, text)
+    behind_as = create(f"CREATE MATERIALIZED VIEW v AS {text}")
+    assert alone == replace(behind_as, query_start=text.index("SELECT"), name_span=None)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "detail"),
+    [
+        ("", "", "the query is empty"),
+        (" ; ", ";", "the query is empty"),
+        ("SELECT 'abc", "'", "the quote ' is never closed"),
+        ("SELECT 1; SELECT 2", "SELECT", "a second statement follows"),
+    ],
+)
+def test_a_text_that_is_no_query_alone_is_refused(text: str, place: str, detail: str) -> None:
+    with pytest.raises(SqlError) as caught:
+        view_of(V, text)
+    (problem,) = caught.value.problems
+    assert (problem.code, caught.value.sql) == (Code.SYNTAX, text)
+    assert problem.detail.startswith(detail) and problem.hint == "one query: SELECT …"
+    assert problem.span and text[problem.span.start : problem.span.end] == place
+
+
 def test_if_not_exists_is_kept() -> None:
     assert create("CREATE MATERIALIZED VIEW IF NOT EXISTS v AS SELECT 1").if_not_exists
 
@@ -150,8 +178,8 @@ def test_if_not_exists_is_kept() -> None:
         ("CREATE MATERIALIZED VIEW a. AS SELECT 1", "AS", "expected"),
         ("CREATE MATERIALIZED VIEW v", "", "the query is missing"),
         ("CREATE MATERIALIZED VIEW v;", ";", "the query is missing"),
-        ("CREATE MATERIALIZED VIEW v AS", "", "the query after AS is empty"),
-        ("CREATE MATERIALIZED VIEW v AS -- soon\n ;", ";", "the query after AS is empty"),
+        ("CREATE MATERIALIZED VIEW v AS", "", "the query is empty"),
+        ("CREATE MATERIALIZED VIEW v AS -- soon\n ;", ";", "the query is empty"),
         ("CREATE MATERIALIZED VIEW v SELECT 1", "SELECT", "AS is missing before the query"),
         ("CREATE MATERIALIZED VIEW v AS SELECT 1; SELECT 2", "SELECT", "a second statement"),
         ("CREATE MATERIALIZED VIEW v AS SELECT 'open", "'", "the quote ' is never closed"),

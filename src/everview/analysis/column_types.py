@@ -60,11 +60,23 @@ def types_in(relation: Relation, known: Tables) -> dict[Column, str]:
                 types[output.column] = types[column]
             case AggregateCall("count"):
                 types[output.column] = "bigint"
-            case Verbatim(("CAST(", ColumnRef(), str(to))) if _CAST.fullmatch(to):
-                types[output.column] = to.removeprefix(" AS ").removesuffix(")")
+            case Verbatim(("CAST(", ColumnRef(), str(to))) if made := _cast_to(to):
+                types[output.column] = made
             case Literal(text) if text.isdigit() and len(text) < 10:
                 types[output.column] = "int"
     return types
+
+
+def _cast_to(text: str) -> str:
+    """The type that a cast ends with; empty if that is not certain.
+
+    A `timestamp` may be of either kind, by a setting; `timestamp_ltz` is what Spark calls
+    `timestamp` elsewhere.
+    """
+    found = _CAST.fullmatch(text)
+    if found is None or found[1] == "timestamp":
+        return ""
+    return "timestamp" if found[1] == "timestamp_ltz" else found[1]
 
 
 def _made_by(relation: Relation) -> tuple[Output, ...]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from everview.catalog.constraints import Constraint, PrimaryKey, Unique
 from everview.catalog.names import Name
+
+_LTZ = re.compile(r"\btimestamp\b(?!:)")  # in a struct `timestamp:` is the name of a field
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,15 @@ class Table:
         fields = [self.field(name) for name in key.columns]
         nullable = isinstance(key, Unique) and any(f.nullable for f in fields if f)
         return None not in fields and not nullable
+
+
+def sql_type(type_: str) -> str:
+    """Spark's name of a type as SQL that means it under any setting.
+
+    Spark calls the type with a time zone `timestamp`, but reads that as `spark.sql.timestampType`
+    says.
+    """
+    return _LTZ.sub("timestamp_ltz", type_)
 
 
 def spelled(table: Table, names: tuple[str, ...]) -> tuple[str, ...]:

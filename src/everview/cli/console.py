@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import os
 import shutil
 import sys
@@ -20,6 +21,7 @@ _CELL = 60
 _HANGING = 6
 _BOLD, _DIM, _RED, _GREEN, _YELLOW = "1", "2", "31", "32", "33"
 _REWRITE = "\r\x1b[2K"
+_NOT_FINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
 
 class Console:
@@ -81,7 +83,7 @@ class Console:
 
     def json(self, value: object) -> None:
         """One value on one line, as JSON."""
-        self.print(json.dumps(value, ensure_ascii=False, default=_as_json))
+        self.print(_json(value))
 
     def table(
         self,
@@ -207,9 +209,29 @@ def _is_terminal(stream: TextIO) -> bool:
     return stream.isatty()
 
 
-def _as_json(value: object) -> Any:
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    if isinstance(value, bytes | bytearray):
-        return value.hex()
+def _json(value: object) -> str:
+    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: object) -> Any:
+    """A value in the types that JSON has; what is none of them is a text, as Spark writes it."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else _NOT_FINITE.get(value, "NaN")
+        case dict():
+            return {_key(k): _plain(v) for k, v in value.items()}
+        case list() | tuple():
+            return [_plain(v) for v in value]
+        case datetime.date() | datetime.time():
+            return value.isoformat()
+        case bytes() | bytearray():
+            return value.hex()
     return str(value)
+
+
+def _key(key: object) -> str:
+    """A key of a map, which in JSON is a text; one that is none is written as JSON."""
+    plain = _plain(key)
+    return plain if isinstance(plain, str) else _json(plain)

@@ -21,6 +21,7 @@ from everview.program.explain import ALIGNED
 from everview.warehouse.delta_log import FEED, DeltaLog
 
 _GENERATOR = "tpchgen-cli"
+INSTALL = "pip install 'tpchgen-cli>=4'"
 _WIDEST = 120
 _PROPERTIES = f"('{FEED}' = 'true', 'delta.enableDeletionVectors' = 'true')"
 
@@ -50,7 +51,7 @@ def find_generator() -> Path:
             Problem(
                 Code.GENERATOR_MISSING,
                 f"the demo's data comes from {_GENERATOR}, which is not installed",
-                "pip install 'everview[demo]'",
+                f"run `{INSTALL}`",
             )
         )
     return Path(found)
@@ -210,6 +211,4 @@ def _generate(generator: Path, directory: Path) -> None:
     if answer.returncode != 0:
         said = (answer.stderr.strip().splitlines() or ["it said nothing"])[-1]
         detail = f"{_GENERATOR} failed: {said}"
-        raise SetupError(
-            Problem(Code.GENERATOR_MISSING, detail, "pip install --upgrade 'everview[demo]'")
-        )
+        raise SetupError(Problem(Code.GENERATOR_MISSING, detail, f"run `{INSTALL} --upgrade`"))

@@ -16,6 +16,7 @@ from everview.cli.shell import FAILED, OK, Shell
 from everview.errors import EverviewError
 from everview.spark.jars import (
     DELTA_VERSION,
+    INSTALL,
     JARS,
     SPARK_VERSION,
     cache_dir,
@@ -90,7 +91,7 @@ def _pair() -> Check:
     found = {name: _version(name) for name in ("pyspark", "delta-spark")}
     wanted = {"pyspark": SPARK_VERSION, "delta-spark": DELTA_VERSION}
     shown = ", ".join(f"{name} {version or 'missing'}" for name, version in found.items())
-    do = "" if found == wanted else "pip install 'everview[spark]'"
+    do = "" if found == wanted else INSTALL
     return Check("Spark", found == wanted, shown, do)
 
 

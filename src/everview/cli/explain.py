@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from everview.algebra.printing import short_name
+from everview.catalog.names import Name
 from everview.cli.console import Console, wrapped
 from everview.cli.shell import OK, TRIPPED, Shell, existing, find_views, named_view
 from everview.cli.texts import placed, read_text
@@ -22,6 +22,7 @@ from everview.program.offline_tables import (
     tables_of_warehouse,
 )
 from everview.program.view_log import newest_record
+from everview.sql.create_view import view_of
 from everview.sql.lexer import Piece, split_statements, tokenize
 from everview.sql.statements import (
     CreateMaterializedView,
@@ -32,6 +33,8 @@ from everview.sql.statements import (
 )
 
 _QUERY_WORDS = ("SELECT", "WITH", "FROM", "VALUES", "(")
+_BARE = Name(("query",))
+"""What a query that stands alone is called."""
 
 
 def explain(args: argparse.Namespace, shell: Shell) -> int:
@@ -74,7 +77,7 @@ def why_not_incremental(explanation: Explanation) -> str:
 
 
 def _explanations(args: argparse.Namespace) -> Iterator[Explanation]:
-    if args.sql is None and not _is_file(args.what):
+    if args.sql is None and not is_file(args.what):
         yield _of_view(args.what, args.warehouse)
         return
     text = args.sql if args.sql is not None else read_text(args.what)
@@ -95,7 +98,8 @@ def _explanations(args: argparse.Namespace) -> Iterator[Explanation]:
         raise SqlError(Problem(Code.SYNTAX, detail, hint))
 
 
-def _is_file(what: str) -> bool:
+def is_file(what: str) -> bool:
+    """Whether what is to be explained is a file, or standard input, and not a view."""
     return what == "-" or what.lower().endswith(".sql") or Path(what).is_file()
 
 
@@ -113,6 +117,8 @@ def _of_statement(
     """What a statement asks to be explained; None if it is about something else."""
     try:
         statement = parse_statement(piece.text)
+        if statement is None and _is_query(piece.text):
+            statement = view_of(_BARE, piece.text)
     except SqlError as error:
         raise placed(error, piece, text) from error
     match statement:
@@ -122,22 +128,11 @@ def _of_statement(
             return _of_create(create, piece, text, tables)
         case ExplainMaterializedView(name):
             return _of_view(str(name), warehouse)
-        case None if _is_query(piece.text):
-            return _of_create(_bare(piece.text), piece, text, tables)
     return None
 
 
 def _is_query(text: str) -> bool:
     return tokenize(text)[0].is_one_of(*_QUERY_WORDS)
-
-
-def _bare(query: str) -> CreateMaterializedView:
-    """A query alone, as if it were the definition of a view called `query`."""
-    header = "CREATE MATERIALIZED VIEW query AS "
-    statement = parse_statement(header + query)
-    if not isinstance(statement, CreateMaterializedView):
-        raise AssertionError("a header makes a statement")
-    return replace(statement, query_start=statement.query_start - len(header))
 
 
 def _of_create(

@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 
-from everview.catalog.names import Name
 from everview.catalog.tables import Table
 from everview.cli.console import Console
-from everview.cli.shell import OK, TRIPPED, Shell, existing, find_views, read_name
+from everview.cli.shell import OK, TRIPPED, Shell, existing, find_views, tell_unreadable
 from everview.errors import CatalogError, Code, Problem
 from everview.program.declared_keys import DeclaredKey, declared_keys, found_violated
 from everview.program.key_checks import KeyCheck
-from everview.program.offline_tables import OfflineTables, tables_of_warehouse
+from everview.program.offline_tables import OfflineTables, full_name, tables_of_warehouse
+from everview.sql.given_names import read_name
 
 
 def list_keys(args: argparse.Namespace, shell: Shell) -> int:
@@ -30,17 +29,18 @@ def list_keys(args: argparse.Namespace, shell: Shell) -> int:
     else:
         headers = ("table", "constraint", "declared", "trust", "state")
         shell.console.table(headers, [_row(key) for key in found])
-    return OK
+    return _told(known, args, shell)
 
 
 def check_keys(args: argparse.Namespace, shell: Shell) -> int:
     """Every declared key and foreign key against all rows; a violated one trips the gate."""
-    names = _names_with_constraints(args.warehouse, args.tables)
+    known = tables_of_warehouse(existing(args.warehouse))
+    names = [table.name for table in _chosen(known, args.tables) if table.constraints]
+    code = _told(known, args, shell)
     if not names:
         shell.console.error("no key is declared, so there is nothing to check")
-        return OK
+        return code
     engine = shell.engine(args.warehouse)
-    code = OK
     for name in names:
         shell.console.progress(f"{name.short}: comparing its keys with all rows")
         for check in engine.check_keys(name.quoted(), record=not args.no_record, rows=args.rows):
@@ -54,32 +54,38 @@ def check_keys(args: argparse.Namespace, shell: Shell) -> int:
 
 def suggest_keys(args: argparse.Namespace, shell: Shell) -> int:
     """What the rows suggest, as SQL that can be run."""
-    chosen = _chosen(tables_of_warehouse(existing(args.warehouse)), args.tables)
+    known = tables_of_warehouse(existing(args.warehouse))
+    chosen = _chosen(known, args.tables)
     named = [table.name.quoted() for table in chosen] if args.tables else []
+    code = _told(known, args, shell)
     engine = shell.engine(args.warehouse)
     shell.console.progress("looking for keys and references in the rows")
     found = engine.suggest_keys(*named)
     if args.json:
         for suggestion in found.found:
             shell.console.json(asdict(suggestion))
-        return OK
+        return code
     shell.console.print(str(found) or "-- there is no table")
     if not found.found:
         shell.console.print("-- nothing was found that is not declared already")
-    return OK
+    return code
 
 
-def _names_with_constraints(warehouse: Path, named: Sequence[str]) -> tuple[Name, ...]:
-    chosen = _chosen(tables_of_warehouse(existing(warehouse)), named)
-    return tuple(table.name for table in chosen if table.constraints)
+def _told(known: OfflineTables, args: argparse.Namespace, shell: Shell) -> int:
+    """Say which tables are left out where all are meant, and the exit code that follows."""
+    return OK if args.tables else tell_unreadable(known.unreadable, shell.console)
 
 
 def _chosen(known: OfflineTables, named: Sequence[str]) -> tuple[Table, ...]:
-    """The tables that are named, or all; CatalogError if one is not there."""
+    """The tables that are named, or all that can be read; CatalogError if one is not there."""
     tables = OfflineTables(tuple(t for t in known.tables if not t.unsupported))
     if not named:
         return tables.tables
-    found = {text: tables.find(read_name(text)) for text in named}
+    names = {text: full_name(read_name(text)) for text in named}
+    for one in known.unreadable:
+        if one.table.folded in {name.folded for name in names.values()}:
+            raise CatalogError(one.problem)
+    found = {text: tables.find(name) for text, name in names.items()}
     missing = [text for text, table in found.items() if table is None]
     if missing:
         there = ", ".join(t.name.short for t in tables.tables)

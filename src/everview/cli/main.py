@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,14 +15,21 @@ from typing import TYPE_CHECKING, NoReturn
 
 from everview.cli.console import Console
 from everview.cli.doctor import doctor
-from everview.cli.explain import explain
+from everview.cli.explain import explain, is_file
+from everview.cli.failures import report
 from everview.cli.keys import check_keys, list_keys, suggest_keys
 from everview.cli.refresh import refresh, verify
 from everview.cli.run_sql import run_sql
-from everview.cli.shell import FAILED, USAGE, Connect, Shell, default_warehouse
+from everview.cli.shell import (
+    FAILED,
+    USAGE,
+    Connect,
+    Shell,
+    default_warehouse,
+    warehouse_of_environment,
+)
 from everview.cli.status import history, status
 from everview.engine import Everview, connect
-from everview.errors import EverviewError
 from everview.maintenance.choices import Optimisation
 from everview.maintenance.foreign_keys import Strategy
 from everview.program.options import optimisations_of, strategy_of
@@ -73,28 +79,13 @@ def main(
         shell.console.error("stopped")
         return FAILED
     except Exception as error:
-        _report(error, shell.console)
+        report(error, shell.console)
         return FAILED
 
 
 def _connect(warehouse: Path) -> Everview:
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     return connect(warehouse=warehouse)
-
-
-def _report(error: Exception, console: Console) -> None:
-    """An error as its text; the trace only for those who ask."""
-    if os.environ.get("EVERVIEW_DEBUG"):
-        traceback.print_exception(error, file=console.err)
-    elif isinstance(error, EverviewError):
-        console.error(str(error))
-    elif type(error).__module__.startswith("pyspark."):
-        console.error(f"Spark says: {str(error).strip().splitlines()[0]}")
-    else:
-        first = (str(error).strip().splitlines() or [""])[0]
-        console.error(
-            f"unexpected {type(error).__name__}: {first} (EVERVIEW_DEBUG=1 shows the trace)"
-        )
 
 
 if TYPE_CHECKING:
@@ -191,7 +182,13 @@ def _make_parser() -> argparse.ArgumentParser:
     _add_tables(command)
 
     command = add("doctor", "check Python, Java, Spark, Delta and the warehouse", doctor)
-    command.add_argument("--warehouse", metavar="DIR", type=Path, help="the folder to write to")
+    command.add_argument(
+        "--warehouse",
+        metavar="DIR",
+        type=Path,
+        default=warehouse_of_environment(),
+        help="the folder to write to ($EVERVIEW_WAREHOUSE, or a temporary one)",
+    )
     _add_json(command)
     return parser
 
@@ -232,8 +229,13 @@ def _check(args: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
                 parser.error("--rows must not be negative")
         case "keys" if args.subcommand == "check" and args.rows < 0:
             parser.error("--rows must not be negative")
-        case "explain" if (args.what is None) == (args.sql is None):
-            parser.error("give either VIEW, FILE (or -), or --sql TEXT")
+        case "explain":
+            if (args.what is None) == (args.sql is None):
+                parser.error("give either VIEW, FILE (or -), or --sql TEXT")
+            if args.schema and args.what is not None and not is_file(args.what):
+                parser.error("--schema goes with FILE (or -) or --sql; a view knows its tables")
+            if args.mermaid and args.json:
+                parser.error("give either --mermaid or --json")
         case "refresh" | "verify" if bool(args.views) == args.all:
             parser.error("name views, or say --all")
         case "refresh":

@@ -8,8 +8,8 @@ from dataclasses import asdict
 
 from everview.algebra.printing import short_name
 from everview.cli.console import Console, counted
-from everview.cli.shell import FAILED, OK, TRIPPED, Shell, chosen_views
-from everview.errors import EverviewError
+from everview.cli.failures import report
+from everview.cli.shell import FAILED, OK, TRIPPED, Shell, find_views, named_view, tell_unreadable
 from everview.program.records import Action, RefreshResult, notes
 from everview.program.stored_views import StoredView
 
@@ -25,11 +25,10 @@ _DOING = {
 
 def refresh(args: argparse.Namespace, shell: Shell) -> int:
     """Refresh views one after the other; one that fails does not keep the others from it."""
-    views = chosen_views(args.warehouse, args.views)
+    views, code = _chosen(args, shell)
     if not views:
-        return _nothing(shell.console)
+        return code
     engine = shell.engine(args.warehouse)
-    code = OK
     before = engine.observe
     try:
         for view in views:
@@ -38,8 +37,8 @@ def refresh(args: argparse.Namespace, shell: Shell) -> int:
                 result = engine.view(view.name.quoted()).refresh(
                     full=args.full, off=args.off, foreign_keys=args.foreign_keys
                 )
-            except EverviewError as error:
-                shell.console.error(f"{short_name(str(view.name))} was not refreshed\n{error}")
+            except Exception as error:
+                report(error, shell.console, f"{short_name(str(view.name))} was not refreshed")
                 code = FAILED
                 continue
             if args.json:
@@ -53,19 +52,18 @@ def refresh(args: argparse.Namespace, shell: Shell) -> int:
 
 
 def verify(args: argparse.Namespace, shell: Shell) -> int:
-    """Verify views; a difference trips the gate."""
-    views = chosen_views(args.warehouse, args.views)
+    """Verify views one after the other, as they are refreshed; a difference trips the gate."""
+    views, code = _chosen(args, shell)
     if not views:
-        return _nothing(shell.console)
+        return code
     engine = shell.engine(args.warehouse)
-    code = OK
     for view in views:
         name = short_name(str(view.name))
         shell.console.progress(f"{name}: comparing every row with the query")
         try:
             found = engine.view(view.name.quoted()).verify()
-        except EverviewError as error:
-            shell.console.error(f"{name} was not verified\n{error}")
+        except Exception as error:
+            report(error, shell.console, f"{name} was not verified")
             code = FAILED if code == OK else code
             continue
         if not found.is_equal:
@@ -113,6 +111,11 @@ def _widest(views: tuple[StoredView, ...]) -> int:
     return max(len(short_name(str(v.name))) for v in views)
 
 
-def _nothing(console: Console) -> int:
-    console.error("there is no materialized view in this warehouse")
-    return OK
+def _chosen(args: argparse.Namespace, shell: Shell) -> tuple[tuple[StoredView, ...], int]:
+    """The views that are named, or all of them, and the exit code if all goes well with these."""
+    stored = find_views(args.warehouse)
+    if args.views:
+        return tuple(named_view(stored, name) for name in args.views), OK
+    if not stored.views:
+        shell.console.error("there is no materialized view in this warehouse")
+    return stored.views, tell_unreadable(stored.unreadable, shell.console)

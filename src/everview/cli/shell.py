@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from everview.algebra.printing import short_name
-from everview.catalog.names import Name
 from everview.cli.console import Console
+from everview.cli.failures import report
 from everview.engine import Everview
 from everview.errors import CatalogError, Code, Problem, SetupError
 from everview.program.offline_tables import full_name
-from everview.program.stored_views import StoredView, StoredViews, stored_views
-from everview.sql.cursor import Cursor
+from everview.program.stored_views import StoredView, StoredViews, Unreadable, stored_views
+from everview.sql.given_names import read_name
 from everview.warehouse.folder import tables_in
 
 OK, FAILED, TRIPPED, USAGE = 0, 1, 2, 3
@@ -36,9 +36,15 @@ class Shell:
         return self.connect(warehouse)
 
 
+def warehouse_of_environment() -> Path | None:
+    """The folder that `$EVERVIEW_WAREHOUSE` names, if it names one."""
+    named = os.environ.get("EVERVIEW_WAREHOUSE")
+    return Path(named) if named else None
+
+
 def default_warehouse() -> Path:
     """Where tables are kept if nothing is said: `$EVERVIEW_WAREHOUSE`, or `./warehouse`."""
-    return Path(os.environ.get("EVERVIEW_WAREHOUSE") or "warehouse")
+    return warehouse_of_environment() or Path("warehouse")
 
 
 def existing(warehouse: Path) -> Path:
@@ -59,10 +65,13 @@ def find_views(warehouse: Path) -> StoredViews:
     return stored_views(tables_in(existing(warehouse)))
 
 
-def chosen_views(warehouse: Path, names: Sequence[str]) -> tuple[StoredView, ...]:
-    """The views that are named, or all of them; CatalogError if one is not there."""
-    stored = find_views(warehouse)
-    return tuple(named_view(stored, name) for name in names) if names else stored.views
+def tell_unreadable(unreadable: Iterable[Unreadable], console: Console) -> int:
+    """Name the tables that cannot be read, and the exit code that follows."""
+    code = OK
+    for one in unreadable:
+        report(CatalogError(one.problem), console, f"{one.table.short} cannot be read")
+        code = FAILED
+    return code
 
 
 def named_view(stored: StoredViews, text: str) -> StoredView:
@@ -71,15 +80,9 @@ def named_view(stored: StoredViews, text: str) -> StoredView:
     if view is None:
         known = ", ".join(short_name(str(v.name)) for v in stored.views)
         hint = f"there are: {known}" if known else "there is none in this warehouse"
+        if stored.unreadable:
+            hint += f"; cannot be read: {', '.join(u.table.short for u in stored.unreadable)}"
         raise CatalogError(
             Problem(Code.VIEW_NOT_FOUND, f"there is no materialized view {text}", hint)
         )
     return view
-
-
-def read_name(text: str) -> Name:
-    """A dotted name as a user writes it."""
-    cursor = Cursor(text, "a name of one to three parts")
-    name = cursor.name("a name")[0]
-    cursor.end()
-    return name

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 
 from everview.algebra.printing import short_name
-from everview.cli.shell import OK, Shell, existing, find_views, named_view
+from everview.cli.shell import OK, Shell, existing, find_views, named_view, tell_unreadable
 from everview.program.records import SourceRange, notes
 from everview.program.status import Standing, ViewStatus, status_of
 from everview.program.stored_views import stored_views
@@ -18,7 +18,8 @@ from everview.warehouse.folder import tables_in
 def status(args: argparse.Namespace, shell: Shell) -> int:
     """Every view: how it is maintained, what its last refresh did, how its sources stand."""
     tables = dict(tables_in(existing(args.warehouse)))
-    found = [status_of(view, tables) for view in stored_views(tables.items()).views]
+    stored = stored_views(tables.items())
+    found = [status_of(view, tables) for view in stored.views]
     if args.json:
         for one in found:
             shell.console.json(asdict(one) | {"is_current": one.is_current})
@@ -28,7 +29,7 @@ def status(args: argparse.Namespace, shell: Shell) -> int:
         headers = ("view", "maintenance", "last refresh (UTC)", "did", "rows", "sources")
         violated = [[f"  note: {violation}" for violation in one.violations] for one in found]
         shell.console.table(headers, [_status_row(one) for one in found], violated)
-    return OK
+    return tell_unreadable(stored.unreadable, shell.console)
 
 
 def history(args: argparse.Namespace, shell: Shell) -> int:

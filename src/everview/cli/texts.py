@@ -10,11 +10,11 @@ from everview.sql.lexer import Piece
 
 
 def read_text(file: str) -> str:
-    """The content of a file, or of standard input for `-`."""
+    """The content of a file, or of standard input for `-`, without a byte order mark."""
     if file == "-":
-        return sys.stdin.read()
+        return sys.stdin.read().removeprefix("\ufeff")
     try:
-        return Path(file).read_text(encoding="utf-8")
+        return Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         detail = f"{file} cannot be read ({why})"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from everview.errors import Code, Problem, SqlError
 from everview.maintenance.identity import HIDDEN_PREFIX
+from everview.program.definition import Definition
 from everview.program.options import choices_of
 from everview.sql.statements import CreateMaterializedView
 
@@ -34,6 +35,17 @@ def _check_names(names: Sequence[str], sql: str) -> None:
             )
             raise SqlError(Problem(Code.RESERVED_NAME, detail, "rename it with AS"), sql=sql)
         seen.add(name.lower())
+
+
+def check_clustering(definition: Definition) -> None:
+    """Refuse CLUSTER BY a column that is not stored: what is computed from sums is not."""
+    stored = {name.lower() for name in definition.stored}
+    for name in definition.cluster_by:
+        if name.lower() not in stored:
+            known = ", ".join(c for c in definition.visible if c.lower() in stored)
+            detail = f"CLUSTER BY names {name}, which is not a stored column of the view"
+            hint = f"stored are {known}" if known else "no column of the view is stored as it is"
+            raise SqlError(Problem(Code.UNKNOWN_COLUMN, detail, hint))
 
 
 def check_properties(create: CreateMaterializedView) -> None:

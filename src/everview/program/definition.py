@@ -25,8 +25,8 @@ from everview.analysis.stratum_keys import described
 from everview.analysis.ties import undecided_ties
 from everview.catalog.constraints import constraint_id, to_sql
 from everview.catalog.names import Name
-from everview.catalog.tables import Field, Table
-from everview.errors import Problem
+from everview.catalog.tables import Field, Table, sql_type
+from everview.errors import Problem, SqlError
 from everview.maintenance.choices import Choices
 from everview.maintenance.identity import COUNT
 from everview.maintenance.plan import Plan, make_plan
@@ -184,9 +184,17 @@ def read_definition(text: str) -> Definition:
 
     The same text gives the same value, so that its plan is derived once in a process.
     """
-    content: Mapping[str, Any] = json.loads(text)
-    if content.get("everview") != FORMAT:
-        raise ValueError(f"a definition of format {content.get('everview')} is not known")
+    content = json.loads(text)
+    if not isinstance(content, dict) or content.get("everview") != FORMAT:
+        found = content.get("everview") if isinstance(content, dict) else None
+        raise ValueError(f"a definition of format {found} is not known")
+    try:
+        return _definition(content)
+    except (KeyError, TypeError, SqlError) as error:
+        raise ValueError(f"it is no definition: {error}") from error
+
+
+def _definition(content: Mapping[str, Any]) -> Definition:
     return Definition(
         view=Name(tuple(content["view"])),
         text=content["text"],
@@ -267,7 +275,7 @@ def _cast(branch: Relation, types: tuple[str, ...]) -> Relation:
     if not isinstance(branch, Project):
         return branch
     outputs = tuple(
-        Output(o.column, Verbatim(("CAST(", o.scalar, f" AS {t})"))) if t else o
+        Output(o.column, Verbatim(("CAST(", o.scalar, f" AS {sql_type(t)})"))) if t else o
         for o, t in zip(branch.outputs, types, strict=True)
     )
     return Project(branch.input, outputs)

@@ -17,7 +17,7 @@ from everview.analysis.comparable import not_matchable, not_nettable
 from everview.analysis.determinism import forbidden_calls
 from everview.catalog.tables import Field, FindTable, Table
 from everview.errors import SqlError
-from everview.program.column_names import check_properties, column_names
+from everview.program.column_names import check_clustering, check_properties, column_names
 from everview.program.definition import Definition
 from everview.program.offline_tables import full_name
 from everview.sql.binder import read_query
@@ -50,7 +50,9 @@ def define_offline(create: CreateMaterializedView, find_table: FindTable) -> Def
         properties=create.properties,
     )
     read = not_nettable(definition.fields_read())
-    return replace(definition, problems=(*definition.problems, *read))
+    definition = replace(definition, problems=(*definition.problems, *read))
+    check_clustering(definition)
+    return definition
 
 
 def _columns(

@@ -12,8 +12,8 @@ from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 from everview.errors import CatalogError, SqlError
 from everview.program.definition import PROPERTY
-from everview.program.stored_views import stored_views
-from everview.sql.cursor import Cursor
+from everview.program.stored_views import Unreadable, stored_views
+from everview.sql.given_names import read_name
 from everview.sql.statements import parse_constraint
 from everview.sql.stored_constraints import constraints_of
 from everview.warehouse.delta_log import DeltaLog
@@ -29,6 +29,8 @@ class OfflineTables:
     without_feed: frozenset[Name] = frozenset()
     properties: Mapping[Name, Mapping[str, str]] = field(default_factory=dict)
     """For each table its properties, as far as they are known."""
+    unreadable: tuple[Unreadable, ...] = ()
+    """Those of the tables, and of the states of views, that cannot be read."""
 
     def find(self, name: Name) -> Table | None:
         """A table by the name a query uses; case does not matter."""
@@ -47,32 +49,43 @@ def full_name(name: Name) -> Name:
 def tables_of_warehouse(warehouse: Path) -> OfflineTables:
     """The tables of a warehouse folder as their logs tell of them."""
     found = tuple(tables_in(warehouse))
+    stored = stored_views(found)
     tables: list[Table] = []
+    unreadable = {table.table: table for table in stored.unreadable}
     without_feed: set[Name] = set()
     properties: dict[Name, Mapping[str, str]] = {}
     for name, directory in found:
-        log = DeltaLog(directory)
-        metadata = log.metadata() if log.versions() else None
-        if metadata is None:
-            tables.append(
-                Table(name, (), unsupported="has a log that cannot be read without Spark")
-            )
+        try:
+            metadata = DeltaLog(directory).metadata()
+            if metadata is None:
+                why = "has a log that cannot be read without Spark"
+                tables.append(Table(name, (), unsupported=why))
+                continue
+            if PROPERTY in metadata.properties:
+                continue
+            fields = tuple(Field(*field) for field in metadata.fields)
+            tables.append(Table(name, fields, constraints_of(metadata.properties, name)))
+        except CatalogError as error:
+            (problem,) = error.problems
+            unreadable[name] = Unreadable(name, problem)
+            tables.append(Table(name, (), unsupported=f"cannot be read: {problem.detail}"))
             continue
-        if PROPERTY in metadata.properties:
-            continue
-        fields = tuple(Field(*field) for field in metadata.fields)
-        tables.append(Table(name, fields, constraints_of(metadata.properties)))
         properties[name] = metadata.properties
         if not metadata.has_feed:
             without_feed.add(name)
-    views = stored_views(found).views
-    tables += [Table(v.name, (), unsupported="is a view, not a table") for v in views]
-    return OfflineTables(tuple(tables), frozenset(without_feed), properties)
+    tables += [Table(v.name, (), unsupported="is a view, not a table") for v in stored.views]
+    known = tuple(unreadable.values())
+    return OfflineTables(tuple(tables), frozenset(without_feed), properties, known)
 
 
 def tables_of_snapshot(file: Path) -> OfflineTables:
     """The tables that a snapshot file describes, their constraints checked."""
-    read = {_name(file, t.name): t for t in read_snapshot(file)}
+    read: dict[Name, SnapshotTable] = {}
+    for table in read_snapshot(file):
+        name = _name(file, table.name)
+        if name.folded in {known.folded for known in read}:
+            raise invalid(file, f"is wrong at {table.name}: it is described twice")
+        read[name] = table
     declared = {name: _constraints(file, t) for name, t in read.items()}
     bare = {name: Table(name, tuple(Field(*f) for f in t.fields)) for name, t in read.items()}
     keys = {
@@ -99,12 +112,9 @@ def _declare(
 
 def _name(file: Path, text: str) -> Name:
     try:
-        cursor = Cursor(text)
-        name = cursor.name("a table's name")[0]
-        cursor.end()
+        return full_name(read_name(text))
     except SqlError as error:
         raise invalid(file, f"is wrong at {text}: this is no table's name") from error
-    return full_name(name)
 
 
 def _constraints(file: Path, table: SnapshotTable) -> tuple[Constraint, ...]:

@@ -9,12 +9,16 @@ from pathlib import Path
 
 from everview.algebra.printing import short_name
 from everview.catalog.names import Name
+from everview.errors import CatalogError
 from everview.program.records import Record, SourcePosition
 from everview.program.repeated_violations import RepeatedViolation, repeated_violations
 from everview.program.stored_views import StoredView
 from everview.program.summaries import HistoryEntry
 from everview.program.view_log import history_of, newest_record
 from everview.warehouse.delta_log import DeltaLog
+
+_REMEMBERED = 100
+"""How many refreshes are looked through for what they found violated."""
 
 
 class Standing(StrEnum):
@@ -24,6 +28,7 @@ class Standing(StrEnum):
     AHEAD = "ahead"
     REPLACED = "replaced"
     MISSING = "missing"
+    UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,8 @@ class SourceStatus:
                 return f"{name} was replaced"
             case Standing.MISSING:
                 return f"{name} is not in the warehouse"
+            case Standing.UNREADABLE:
+                return f"{name} cannot be read"
         return f"{name} current"
 
 
@@ -74,7 +81,7 @@ def status_of(view: StoredView, directories: Mapping[Name, Path]) -> ViewStatus:
     record, foreign = newest_record(view.log)
     if record is None:
         raise ValueError(f"{view.name} was never filled")
-    history = history_of(view.log)
+    history = _past(view)
     distrusted = tuple(d.constraint for d in record.distrusted if d.violated)
     return ViewStatus(
         view=str(view.name),
@@ -86,6 +93,14 @@ def status_of(view: StoredView, directories: Mapping[Name, Path]) -> ViewStatus:
         distrusted=distrusted,
         violations=repeated_violations(history, distrusted),
     )
+
+
+def _past(view: StoredView) -> tuple[HistoryEntry, ...]:
+    """The last refreshes; the last one alone if a commit before it is damaged."""
+    try:
+        return history_of(view.log, _REMEMBERED)
+    except CatalogError:
+        return history_of(view.log, 1)
 
 
 def _sources(
@@ -101,9 +116,16 @@ def _sources(
 
 
 def _source(before: SourcePosition, directory: Path | None) -> SourceStatus:
-    if directory is None:
+    log = DeltaLog(directory) if directory else None
+    if log is None or not log.versions():
         return SourceStatus(before.table, Standing.MISSING, before.version)
-    log = DeltaLog(directory)
+    try:
+        return _compared(before, log)
+    except CatalogError:
+        return SourceStatus(before.table, Standing.UNREADABLE, before.version)
+
+
+def _compared(before: SourcePosition, log: DeltaLog) -> SourceStatus:
     metadata = log.metadata()
     newest = log.versions()[-1]
     if (metadata and metadata.id != before.id) or newest < before.version:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from everview.catalog.names import Name
+from everview.errors import CatalogError, Problem
 from everview.program.definition import PROPERTY, Definition, read_definition
 from everview.program.view_log import newest_record
 from everview.warehouse.delta_log import DeltaLog
@@ -30,11 +31,21 @@ class StoredView:
 
 
 @dataclass(frozen=True)
+class Unreadable:
+    """A table of the folder that cannot be read, and why."""
+
+    table: Name
+    problem: Problem
+
+
+@dataclass(frozen=True)
 class StoredViews:
     """The views, in the order of their names, and the states that were never filled."""
 
     views: tuple[StoredView, ...]
     unfilled: tuple[Name, ...]
+    unreadable: tuple[Unreadable, ...] = ()
+    """Tables of which it cannot be said whether they are the state of a view, and of which."""
 
     def find(self, name: Name) -> StoredView | None:
         """The view of a name with all its parts; case does not matter."""
@@ -47,27 +58,39 @@ def stored_views(tables: Iterable[tuple[Name, Path]]) -> StoredViews:
 
     Where two states belong to one view, because a process ended while it replaced the view,
     the younger one counts. A state without a refresh in its log was never completed. Views of a
-    format that is not known are left out.
+    format that is not known are left out. A table that cannot be read does not hide the others.
     """
     found: dict[Name, tuple[int, StoredView]] = {}
     unfilled: list[Name] = []
+    unreadable: list[Unreadable] = []
     for state, directory in tables:
-        log = DeltaLog(directory)
-        metadata = log.metadata() if log.versions() else None
-        text = metadata.properties.get(PROPERTY) if metadata else None
-        if text is None:
-            continue
-        if newest_record(log)[0] is None:
-            unfilled.append(state)
-            continue
         try:
+            text = _definition_in(DeltaLog(directory))
+            if text is None:
+                continue
+            if newest_record(DeltaLog(directory))[0] is None:
+                unfilled.append(state)
+                continue
             view = StoredView(read_definition(text), state, directory)
+            age = _age(view.log)
+        except CatalogError as error:
+            unreadable.append(Unreadable(state, error.problems[0]))
+            continue
         except ValueError:  # of another version of Everview; the other views are readable
             continue
-        created = log.commit(log.versions()[0])
-        age = created.timestamp if created else 0
         known = found.get(view.name)
         if known is None or known[0] < age:
             found[view.name] = (age, view)
     views = sorted((v for _, v in found.values()), key=lambda v: v.name)
-    return StoredViews(tuple(views), tuple(unfilled))
+    return StoredViews(tuple(views), tuple(unfilled), tuple(unreadable))
+
+
+def _definition_in(log: DeltaLog) -> str | None:
+    """The definition that a table keeps if it is the state of a view."""
+    metadata = log.metadata()
+    return metadata.properties.get(PROPERTY) if metadata else None
+
+
+def _age(log: DeltaLog) -> int:
+    created = log.commit(log.versions()[0])
+    return created.timestamp if created else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from dataclasses import dataclass
 
+from everview.catalog.tables import Field
 from everview.program.pace import Estimate
 from everview.program.records import (
     NONE_DROPPED,
@@ -30,6 +31,39 @@ class ViewSummary:
 
     def __str__(self) -> str:
         return f"{self.schema}.{self.name}: {self.maintenance}, from {', '.join(self.sources)}"
+
+
+@dataclass(frozen=True)
+class ViewDescription:
+    """A materialized view with its columns, as DESCRIBE MATERIALIZED VIEW lists it."""
+
+    columns: tuple[Field, ...]
+    name: str
+    comment: str
+    maintenance: str
+    policy: str
+    sources: tuple[str, ...]
+    state_table: str
+    query: str
+
+    @property
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """The columns with their types, then the facts; a column may be called as a fact is."""
+        return (
+            *((field.name, field.type) for field in self.columns),
+            ("# Materialized view", ""),
+            ("Name", self.name),
+            ("Comment", self.comment),
+            ("Maintenance", self.maintenance),
+            ("Refresh policy", self.policy),
+            ("Sources", ", ".join(self.sources)),
+            ("State table", self.state_table),
+            ("Query", self.query),
+        )
+
+    def __str__(self) -> str:
+        widest = max(len(name) for name, _ in self.rows)
+        return "\n".join(f"{name:<{widest}}  {value}".rstrip() for name, value in self.rows)
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from pyspark.sql import SparkSession
 
-from everview.errors import Code, Problem, SqlError
+from everview.catalog.tables import sql_type
 from everview.maintenance.identity import COUNT
 from everview.program.definition import Definition
 from everview.program.records import RefreshResult, Violation, Why
@@ -15,7 +13,8 @@ from everview.spark.protocol import refresh_view
 from everview.spark.schemas import Schemas
 from everview.spark.session import Workspace
 from everview.spark.state import View, create_state, new_state_name, point_to
-from everview.spark.tables import open_log
+from everview.spark.tables import open_log, schema_folder
+from everview.warehouse.lock import building
 
 
 def build_view(
@@ -28,32 +27,22 @@ def build_view(
     """Make and fill a new state, then show it under the view's name.
 
     `violations` are what made a new one necessary, and are told in its record.
-    Until the last step the view is what it was before; if a step fails, the new state goes.
+    Until the last step the view is what it was before; if a step fails, the new state goes. Another
+    process that starts meanwhile leaves it alone.
     """
     session = workspace.session_for(definition)
     name = new_state_name(definition.view)
     columns = stored_columns(session, definition)
-    _check_clustering(definition, columns)
-    try:
-        detail = create_state(session, name, definition, columns)
-        view = View(definition.view, definition, detail, open_log(session, detail))
-        result = refresh_view(workspace, view, why, observe, violations=violations)
-        point_to(session, definition.view, name, definition)
-    except BaseException:
-        session.sql(f"DROP TABLE IF EXISTS {name.quoted()}")
-        raise
+    with building(schema_folder(session, name)):
+        try:
+            detail = create_state(session, name, definition, columns)
+            view = View(definition.view, definition, detail, open_log(session, detail))
+            result = refresh_view(workspace, view, why, observe, violations=violations)
+            point_to(session, definition.view, name, definition)
+        except BaseException:
+            session.sql(f"DROP TABLE IF EXISTS {name.quoted()}")
+            raise
     return result
-
-
-def _check_clustering(definition: Definition, columns: Iterable[str]) -> None:
-    """Refuse CLUSTER BY a column that is not stored: what is computed from sums is not."""
-    stored = {name.lower() for name in columns}
-    for name in definition.cluster_by:
-        if name.lower() not in stored:
-            known = ", ".join(c for c in definition.visible if c.lower() in stored)
-            detail = f"CLUSTER BY names {name}, which is not a stored column of the view"
-            hint = f"stored are {known}" if known else "no column of the view is stored as it is"
-            raise SqlError(Problem(Code.UNKNOWN_COLUMN, detail, hint))
 
 
 def stored_columns(session: SparkSession, definition: Definition) -> dict[str, str]:
@@ -73,4 +62,4 @@ def stored_columns(session: SparkSession, definition: Definition) -> dict[str, s
 
 
 def _ddl(type_: str, nullable: bool = True) -> str:
-    return type_ if nullable else f"{type_} NOT NULL"
+    return sql_type(type_) + ("" if nullable else " NOT NULL")

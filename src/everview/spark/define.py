@@ -15,7 +15,7 @@ from everview.analysis.order_dependence import depends_on_order
 from everview.catalog.tables import Field
 from everview.errors import Code, Problem, SqlError
 from everview.maintenance.plan import Plan, over_tables
-from everview.program.column_names import check_properties, column_names
+from everview.program.column_names import check_clustering, check_properties, column_names
 from everview.program.definition import Definition, problems_in, unions
 from everview.spark.schemas import Schemas
 from everview.spark.session import Workspace, meaning_of
@@ -68,7 +68,9 @@ def define(
         cluster_by=create.cluster_by,
         properties=create.properties,
     )
-    return _second_opinion(session, definition)
+    definition = _second_opinion(session, definition)
+    check_clustering(definition)
+    return definition
 
 
 def check_policy(workspace: Workspace, create: CreateMaterializedView, made: Definition) -> None:

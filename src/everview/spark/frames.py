@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,7 +19,7 @@ _OUTCOME = (
 )
 _REFRESH = f"view STRING, {_OUTCOME}, version BIGINT, seconds DOUBLE, violations ARRAY<STRING>"
 _HISTORY = (
-    f"version BIGINT, timestamp TIMESTAMP, {_OUTCOME},"
+    f"version BIGINT, timestamp TIMESTAMP_LTZ, {_OUTCOME},"
     " seconds DOUBLE, expected_incremental DOUBLE, expected_full DOUBLE, changed_rows BIGINT,"
     " irrelevant_rows BIGINT, unused_rows BIGINT, violations ARRAY<STRING>,"
     " switched ARRAY<STRING>"
@@ -43,9 +43,9 @@ def text_frame(spark: SparkSession, column: str, text: str) -> DataFrame:
     return frame(spark, f"{column} STRING", [(text,)])
 
 
-def pairs_frame(spark: SparkSession, pairs: Mapping[str, str]) -> DataFrame:
-    """Keys and values, as Spark's DESCRIBE gives them."""
-    return frame(spark, "col_name STRING, data_type STRING", list(pairs.items()))
+def pairs_frame(spark: SparkSession, pairs: Iterable[tuple[str, str]]) -> DataFrame:
+    """Names and values, as Spark's DESCRIBE gives them."""
+    return frame(spark, "col_name STRING, data_type STRING", pairs)
 
 
 def refresh_frame(spark: SparkSession, r: RefreshResult) -> DataFrame:

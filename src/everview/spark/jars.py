@@ -24,6 +24,8 @@ from everview.spark.truststore import write_truststore
 
 SPARK_VERSION = "4.2.0"
 DELTA_VERSION = "4.4.0"
+# the packages themselves: such a hint is right however Everview itself was installed
+INSTALL = f"pip install pyspark=={SPARK_VERSION} delta-spark=={DELTA_VERSION}"
 
 
 @dataclass(frozen=True)
@@ -114,20 +116,14 @@ def pyspark_dir() -> Path:
     package = importlib.util.find_spec("pyspark")
     for directory in (package and package.submodule_search_locations) or ():
         return Path(directory)
-    raise SetupError(
-        Problem(
-            Code.SPARK_MISSING,
-            "PySpark is not installed",
-            "run `pip install 'everview[spark]'`",
-        )
-    )
+    raise SetupError(Problem(Code.SPARK_MISSING, "PySpark is not installed", f"run `{INSTALL}`"))
 
 
 def fetch_jars(directory: Path, java: Java) -> None:
     """Resolve all jars with Ivy into `directory`; a file appears there only when it is whole."""
     ivy = next((pyspark_dir() / "jars").glob("ivy-*.jar"), None)
     if ivy is None:
-        raise _failure("PySpark's installation has no Ivy", "reinstall `everview[spark]`")
+        raise _failure("PySpark's installation has no Ivy", f"run `{INSTALL} --force-reinstall`")
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=directory) as scratch:

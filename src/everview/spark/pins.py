@@ -111,7 +111,7 @@ def why_schema_changed(session: SparkSession, pin: Pin) -> Why | None:
 def why_key_lost(pins: Iterable[Pin]) -> Why | None:
     """A key that the view's storage relies on and that is no longer declared with RELY."""
     for pin in pins:
-        declared = set(constraints_of(pin.detail.properties))
+        declared = set(constraints_of(pin.detail.properties, pin.name))
         for key in pin.table.keys:
             if key.rely and key not in declared:
                 message = (

@@ -25,6 +25,7 @@ MEANING = (
     "spark.sql.decimalOperations.allowPrecisionLoss",
     "spark.sql.mapKeyDedupPolicy",
     "spark.sql.legacy.timeParserPolicy",
+    "spark.sql.timestampType",
 )
 # how a query is read depends on these: Everview reads SQL in Spark's default way only
 _READING = {
@@ -84,14 +85,18 @@ class Workspace:
     def session(
         self, settings: Mapping[str, str] | None = None, namespace: Sequence[str] = ()
     ) -> SparkSession:
-        """This thread's own session, with the settings and the current schema of a view."""
+        """This thread's own session, with the settings and the current schema of a view.
+
+        What a view does not say is as in a new session, whatever another view has set: its
+        definition may be older than the setting's being kept.
+        """
         own: SparkSession | None = getattr(self._own, "session", None)
         if own is None:
             own = _new_session(self.user)
             for name, value in (_READING | _RUNNING).items():
                 own.conf.set(name, value)
-            self._own.session = own
-        for name, value in (settings or {}).items():
+            self._own.session, self._own.fresh = own, dict(meaning_of(own))
+        for name, value in {**self._own.fresh, **(settings or {})}.items():
             if setting(own, name) != value:
                 own.conf.set(name, value)
         self._enter(own, tuple(namespace))

@@ -155,21 +155,44 @@ def local_directory(location: str) -> Path | None:
     return Path(unquote(address.path)) if address.scheme == "file" else None
 
 
+def schema_folder(spark: SparkSession, table: Name) -> Path | None:
+    """The directory in which the tables of a table's schema are made, if it is on a local disk."""
+    try:
+        schema = spark.catalog.getDatabase(Name(table.parts[:-1]).quoted())
+    except PySparkException:  # a catalog that does not tell
+        return None
+    return local_directory(schema.locationUri or "")
+
+
+def is_temporary(spark: SparkSession, name: Name) -> bool:
+    """Whether a name, as a statement writes it, is that of a temporary view."""
+    try:
+        return spark.catalog.getTable(name.quoted()).isTemporary
+    except AnalysisException:
+        return False
+
+
 def find_table(spark: SparkSession, name: Name) -> Table | None:
-    """A base table by the name a query uses; `unsupported` says why it cannot be a source."""
+    """A base table by the name a query uses; `unsupported` says why it cannot be a source.
+
+    A temporary view, which only a name without a catalog can mean, hides a table of its name.
+    """
+    is_hidden = len(name.parts) < 3 and is_temporary(spark, name)
     name = full_name(spark, name)
+    if is_hidden:
+        return Table(name, (), unsupported="is a temporary view, not a table")
     try:
         kind = spark.catalog.getTable(name.quoted()).tableType
     except AnalysisException:
         return None
-    if kind in ("VIEW", "TEMPORARY"):
+    if kind == "VIEW":
         return Table(name, (), unsupported="is a view, not a table")
     detail = describe(spark, name)
     if detail is None:
         return Table(name, (), unsupported="is not a Delta table")
     schema = spark.table(name.quoted()).schema
     fields = tuple(Field(f.name, f.dataType.simpleString(), f.nullable) for f in schema)
-    return Table(name, fields, constraints_of(detail.properties))
+    return Table(name, fields, constraints_of(detail.properties, name))
 
 
 def open_log(spark: SparkSession, detail: Detail) -> Log:

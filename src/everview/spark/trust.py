@@ -100,7 +100,7 @@ def _undeclared(pins: Iterable[Pin]) -> frozenset[str]:
         constraint_id(pin.name, constraint)
         for pin in pins
         for constraint in pin.table.constraints
-        if constraint not in constraints_of(pin.detail.properties)
+        if constraint not in constraints_of(pin.detail.properties, pin.name)
     )
 
 
@@ -115,7 +115,7 @@ def _checked(pins: Iterable[Pin], prefix: str) -> dict[str, int]:
     found = {}
     for pin in pins:
         versions = checked_versions(pin.detail.properties, prefix)
-        for constraint in constraints_of(pin.detail.properties):
+        for constraint in constraints_of(pin.detail.properties, pin.name):
             if constraint.name in versions:
                 found[constraint_id(pin.name, constraint)] = versions[constraint.name]
     return found

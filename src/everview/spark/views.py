@@ -22,7 +22,7 @@ from everview.spark.inventory import Inventory
 from everview.spark.protocol import refresh_view, silent
 from everview.spark.session import Workspace
 from everview.spark.state import View, find_state, is_view, load_view, not_found
-from everview.spark.tables import describe, full_name
+from everview.spark.tables import describe, full_name, is_temporary
 from everview.spark.verify import verify_view
 from everview.spark.violated_keys import violated_keys
 from everview.spark.warehouse import drop_table
@@ -107,6 +107,18 @@ class Views:
             raise not_found(name)
         self.spark.sql(f"DROP VIEW {name.quoted()}")
         drop_table(self.spark, state, self.warehouse)
+
+    def check_plain(self, name: Name) -> None:
+        """Refuse that a materialized view be dropped as one of Spark's own: its state would stay.
+
+        A temporary view of that name hides it, and is what Spark drops.
+        """
+        own = full_name(self.spark, name)
+        if find_state(self.spark, own) is not None and not is_temporary(self.spark, name):
+            short = short_name(str(own))
+            detail = f"{short} is a materialized view; DROP VIEW would leave what it stored"
+            hint = f"DROP MATERIALIZED VIEW {short}"
+            raise CatalogError(Problem(Code.VIEW_IS_MATERIALIZED, detail, hint))
 
     def notices(self, definition: Definition) -> tuple[str, ...]:
         """What a user should know of the tables of a view."""

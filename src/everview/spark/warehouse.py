@@ -4,6 +4,9 @@ Spark's in-memory catalog forgets with its process. So every Delta table found i
 is registered when a session starts, and every materialized view shown again. Spark takes a
 registered table for an external one and would leave its files behind when it is dropped;
 here they go with it.
+
+A state that was never filled is what a process left behind that ended while it built one; it goes
+when the next process starts.
 """
 
 from __future__ import annotations
@@ -17,24 +20,37 @@ from everview.catalog.names import Name
 from everview.program.stored_views import stored_views
 from everview.spark.state import point_to
 from everview.spark.tables import describe, full_name
-from everview.sql.drops import Drop
+from everview.sql.drops import Drop, Target
 from everview.sql.literals import string
+from everview.warehouse.delta_log import DeltaLog
 from everview.warehouse.folder import DEFAULT_SCHEMA, SCHEMA_SUFFIX, tables_in
+from everview.warehouse.lock import unless_built_in
 
 
 def register(session: SparkSession, warehouse: Path) -> None:
-    """Make every table and view of the folder known to the session's catalog."""
-    tables = tuple(tables_in(warehouse))
-    for name, directory in tables:
+    """Make every table and view of the folder known to the session's catalog.
+
+    A log without a commit is of a table that another process is just making.
+    """
+    tables = {name: path for name, path in tables_in(warehouse) if DeltaLog(path).versions()}
+    for name, directory in tables.items():
         if name.parts[1] != DEFAULT_SCHEMA:
             session.sql(f"CREATE SCHEMA IF NOT EXISTS {Name(name.parts[:2]).quoted()}")
         location = string(directory.as_uri())
         session.sql(f"CREATE TABLE IF NOT EXISTS {name.quoted()} USING delta LOCATION {location}")
-    stored = stored_views(tables)
+    stored = stored_views(tables.items())
     for unfilled in stored.unfilled:
-        drop_table(session, unfilled, warehouse)
+        _remove(session, unfilled, tables[unfilled], warehouse)
     for view in stored.views:
         point_to(session, view.name, view.state, view.definition)
+
+
+def _remove(session: SparkSession, unfilled: Name, directory: Path, warehouse: Path) -> None:
+    """Remove a state that was never filled, unless somebody may be about to fill it."""
+    with unless_built_in(directory.parent) as nobody_builds:
+        # asked again: it may have been filled before the lock was ours
+        if nobody_builds and stored_views([(unfilled, directory)]).unfilled:
+            drop_table(session, unfilled, warehouse)
 
 
 def drop_table(session: SparkSession, name: Name, warehouse: Path | None) -> None:
@@ -47,8 +63,10 @@ def drop_table(session: SparkSession, name: Name, warehouse: Path | None) -> Non
 
 
 def dropped_directory(session: SparkSession, drop: Drop, warehouse: Path) -> Path | None:
-    """The directory that a DROP of the user's is about to orphan."""
-    if drop.is_schema:
+    """The directory that a DROP of the user's is about to orphan; a view has none."""
+    if drop.target is Target.VIEW:
+        return None
+    if drop.target is Target.SCHEMA:
         directory = warehouse / f"{drop.name.last.lower()}{SCHEMA_SUFFIX}"
         return directory if directory.is_dir() else None
     detail = describe(session, full_name(session, drop.name))

@@ -104,6 +104,23 @@ def read_create_view(cursor: Cursor) -> CreateMaterializedView:
     )
 
 
+def view_of(name: Name, text: str) -> CreateMaterializedView:
+    """A view of a query that stands alone in a text, of which nothing else is said."""
+    query, query_start = _read_query(Cursor(text, "one query: SELECT …"))
+    return CreateMaterializedView(
+        name=name,
+        query=query,
+        query_start=query_start,
+        or_replace=False,
+        if_not_exists=False,
+        columns=(),
+        comment=None,
+        cluster_by=(),
+        properties=(),
+        policy=RefreshPolicy.AUTO,
+    )
+
+
 def _read_if_not_exists(cursor: Cursor, or_replace: bool) -> bool:
     first = cursor.peek()
     if not cursor.accept("IF", "NOT", "EXISTS"):
@@ -204,18 +221,18 @@ def _read_value(cursor: Cursor) -> str:
 
 
 def _read_query(cursor: Cursor) -> tuple[str, int]:
-    """The text after AS and where it starts, without what follows its last token.
+    """The text from here on and where it starts, without what follows its last token.
 
     A comment after the last token is left out: the query can then stand inside other SQL.
     """
-    after_as = cursor.tokens[cursor.index - 1].end
+    before = cursor.tokens[cursor.index - 1].end if cursor.index else 0
     if cursor.peek().kind is Kind.END or cursor.at(";"):
-        raise cursor.error("the query after AS is empty")
+        raise cursor.error("the query is empty")
     while not cursor.at(";") and cursor.peek().kind is not Kind.END:
         if cursor.peek().kind is Kind.UNCLOSED:
             raise cursor.error("unclosed")
         cursor.take()
     end = cursor.tokens[cursor.index - 1].end
     cursor.end()
-    query = cursor.text[after_as:end].lstrip()
+    query = cursor.text[before:end].lstrip()
     return query, end - len(query)

@@ -9,15 +9,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from everview.errors import CatalogError, Code, Problem
 
 FEED = "delta.enableChangeDataFeed"
 """The property with which a table keeps a feed of its changes."""
 
 _COMMIT_FILE = re.compile(r"(\d{20})\.json")
 _CHECKPOINT_FILE = re.compile(r"(\d{20})\.checkpoint.*\.parquet")
+_NOT_AS_EXPECTED = (OSError, ValueError, KeyError, TypeError, AttributeError)
+"""What is raised where a file is not there, is cut off, or holds something else."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ class TableMetadata:
 
 
 class DeltaLog:
-    """The log of the Delta table in a local directory."""
+    """The log of the Delta table in a local directory; CatalogError where it cannot be read."""
 
     def __init__(self, table: Path) -> None:
         self._directory = table / "_delta_log"
@@ -59,7 +64,8 @@ class DeltaLog:
 
     def versions(self) -> list[int]:
         """The versions whose commits are still there, in order."""
-        names = (_COMMIT_FILE.fullmatch(p.name) for p in self._directory.iterdir())
+        files = self._directory.iterdir() if self.exists() else ()
+        names = (_COMMIT_FILE.fullmatch(p.name) for p in files)
         return sorted(int(m[1]) for m in names if m)
 
     def head(self) -> Commit:
@@ -77,17 +83,26 @@ class DeltaLog:
 
     def metadata(self) -> TableMetadata | None:
         """The table's present columns and properties; None if the log does not tell."""
-        summary = self._directory / f"{self.versions()[-1]:020d}.crc"
-        if summary.exists():
-            content = json.loads(summary.read_text(encoding="utf-8"))
-            if "metadata" in content:
-                features = (content.get("protocol") or {}).get("writerFeatures") or ()
-                return _metadata(content["metadata"], features)
-        for version in reversed(self.versions()):
-            for action in self._actions(version):
-                if "metaData" in action:
-                    return _metadata(action["metaData"])
+        versions = self.versions()
+        summary = self._summary(versions[-1]) if versions else None
+        if summary:
+            return summary
+        for version in reversed(versions):
+            with _reading(self._file(version)):
+                for action in self._actions(version):
+                    if "metaData" in action:
+                        return _metadata(action["metaData"])
         return self._checkpoint_metadata()
+
+    def _summary(self, version: int) -> TableMetadata | None:
+        """What the checksum file of a version repeats; it may be missing or cut off."""
+        try:
+            text = self._file(version).with_suffix(".crc").read_text(encoding="utf-8")
+            content = json.loads(text)
+            features = (content.get("protocol") or {}).get("writerFeatures") or ()
+            return _metadata(content["metadata"], features)
+        except _NOT_AS_EXPECTED:
+            return None
 
     def _file(self, version: int) -> Path:
         return self._directory / f"{version:020d}.json"
@@ -99,6 +114,10 @@ class DeltaLog:
                     yield json.loads(line)
 
     def _read(self, version: int) -> Commit:
+        with _reading(self._file(version)):
+            return self._commit(version)
+
+    def _commit(self, version: int) -> Commit:
         info: Mapping[str, Any] = {}
         changes_data = False
         for action in self._actions(version):
@@ -119,7 +138,8 @@ class DeltaLog:
 
     def _checkpoint_metadata(self) -> TableMetadata | None:
         """From the newest checkpoint, if pyarrow is there to read it."""
-        names = (_CHECKPOINT_FILE.fullmatch(p.name) for p in self._directory.iterdir())
+        files = self._directory.iterdir() if self.exists() else ()
+        names = (_CHECKPOINT_FILE.fullmatch(p.name) for p in files)
         newest = max((m for m in names if m), key=lambda m: int(m[1]), default=None)
         if newest is None:
             return None
@@ -127,9 +147,25 @@ class DeltaLog:
             from pyarrow import parquet
         except ImportError:
             return None
-        rows = parquet.read_table(self._directory / newest[0], columns=["metaData"])
-        found = (row["metaData"] for row in rows.to_pylist() if row["metaData"])
-        return next((_metadata(m) for m in found), None)
+        file = self._directory / newest[0]
+        with _reading(file):
+            rows = parquet.read_table(file, columns=["metaData"])
+            found = (row["metaData"] for row in rows.to_pylist() if row["metaData"])
+            return next((_metadata(m) for m in found), None)
+
+
+@contextmanager
+def _reading(file: Path) -> Iterator[None]:
+    """Name the file if what it holds is not what it should be."""
+    try:
+        yield
+    except _NOT_AS_EXPECTED as error:
+        problem = Problem(
+            Code.LOG_UNREADABLE,
+            f"the file {file} of a table's log cannot be read ({type(error).__name__}: {error})",
+            "bring the file back from a copy, or drop the table; Delta needs it too",
+        )
+        raise CatalogError(problem) from error
 
 
 def rows_written(metrics: Mapping[str, str]) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from everview.errors import Code, Problem, SetupError
+from everview.warehouse.type_names import is_type
 
 _NOT_NULL = re.compile(r"\s+not\s+null\s*$", re.IGNORECASE)
 _KEYS = ("name", "columns", "constraints")
@@ -36,7 +37,7 @@ class SnapshotTable:
 def read_snapshot(file: Path) -> tuple[SnapshotTable, ...]:
     """The tables that a snapshot file describes; SetupError if it is not one."""
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         detail = f"{file} cannot be read ({error.strerror})"
         raise SetupError(
@@ -68,12 +69,18 @@ def _read_table(file: Path, number: int, content: object) -> SnapshotTable:
     columns = _texts(file, name, "columns", content.get("columns"))
     if not columns:
         raise invalid(file, f'is wrong at {name}: "columns" names no column')
-    fields = tuple(
-        (column, _NOT_NULL.sub("", type_).strip().lower(), not _NOT_NULL.search(type_))
-        for column, type_ in columns.items()
-    )
+    if len({column.lower() for column in columns}) < len(columns):
+        raise invalid(file, f"is wrong at {name}: two columns have one name")
+    fields = tuple(_field(file, name, column, said) for column, said in columns.items())
     constraints = _texts(file, name, "constraints", content.get("constraints", {}))
     return SnapshotTable(name, fields, constraints)
+
+
+def _field(file: Path, table: str, column: str, said: str) -> tuple[str, str, bool]:
+    type_ = _NOT_NULL.sub("", said).strip()
+    if not is_type(type_):
+        raise invalid(file, f"is wrong at {table}: {column} has the type {said!r}, which is none")
+    return column, type_.lower(), not _NOT_NULL.search(said)
 
 
 def _texts(file: Path, table: str, key: str, content: object) -> dict[str, str]:

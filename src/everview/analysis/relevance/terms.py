@@ -20,6 +20,7 @@ from fractions import Fraction
 from everview.algebra.columns import Column
 from everview.algebra.scalars import Arithmetic, ColumnRef, Literal, Scalar, Verbatim
 from everview.analysis.column_types import decimal_digits
+from everview.catalog.tables import sql_type
 
 Number = int | Fraction
 NUMBER, DATE, STRING = "number", "date", "string"
@@ -97,7 +98,8 @@ def uncast(scalar: Scalar, typed: Typed) -> Scalar:
     """A column that is cast to the type it has, as UNION does, without the cast."""
     match scalar:
         case Verbatim(("CAST(", ColumnRef(column), str(to))):
-            return ColumnRef(column) if to == f" AS {typed.type_of(column)})" else scalar
+            same = f" AS {sql_type(typed.type_of(column))})"
+            return ColumnRef(column) if to == same else scalar
     return scalar
 
 
