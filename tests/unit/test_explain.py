@@ -85,6 +85,10 @@ VIEWS = {
         "SELECT a, c, rank() OVER (PARTITION BY a ORDER BY c) AS place,"
         " count(*) OVER (PARTITION BY c) AS n FROM bag"
     ),
+    "measures_that_nothing_reads": (
+        "SELECT a, most FROM (SELECT a, max(b) AS most, sum(k) AS s, median(k) AS m FROM t"
+        " GROUP BY a) g"
+    ),
     "star_along_foreign_keys": (
         "SELECT id, a, y FROM sale JOIN t ON of_t = t.k JOIN u ON of_u = u.k WHERE a > 5"
     ),

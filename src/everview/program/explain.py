@@ -168,7 +168,7 @@ def _stored(program: Program) -> Iterable[str]:
         return
     by = f"identified by {', '.join(groups.keys)}" if groups.keys else "there is always one"
     yield _aligned("stored are the groups", f"{by}, because {program.apply.identity.because[0]}")
-    for m in groups.original.measures:
+    for m in groups.measures:
         yield _aligned(f"  {_measure(m)}", _upkeep(m, groups))
 
 
@@ -308,4 +308,4 @@ def _measures(program: Program) -> dict[str, str]:
     groups = program.compute.plan.groups
     if groups is None:
         return {}
-    return {_measure(m): groups.upkeep(m) for m in groups.original.measures}
+    return {_measure(m): groups.upkeep(m) for m in groups.measures}
