@@ -70,12 +70,28 @@ VIEWS = {
         "WITH w AS (SELECT o, sum(qty) AS total FROM line GROUP BY o)"
         " SELECT t.k, a, total FROM t JOIN w ON t.k = w.o"
     ),
+    "aggregate_computed_whole": (
+        "WITH w AS (SELECT a, max(c) AS most FROM bag GROUP BY a)"
+        " SELECT t.k, most FROM t JOIN w ON t.b < most"
+    ),
+    "aggregate_without_groups_below_a_join": (
+        "SELECT t.k FROM t JOIN (SELECT max(c) AS most FROM bag) w ON t.b = most"
+    ),
+    "computed_key": "SELECT a + b AS c, median(k) AS m FROM t GROUP BY a + b",
     "aggregate_used_twice": (
         "WITH w AS (SELECT a, count(*) AS n FROM bag GROUP BY a)"
         " SELECT p.a, q.n FROM w p JOIN w q ON p.a = q.n"
     ),
     "except": "SELECT a FROM t EXCEPT SELECT y FROM u",
     "window": "SELECT k, a, rank() OVER (PARTITION BY a ORDER BY b) AS place FROM t",
+    "windows_by_different_columns": (
+        "SELECT a, c, rank() OVER (PARTITION BY a ORDER BY c) AS place,"
+        " count(*) OVER (PARTITION BY c) AS n FROM bag"
+    ),
+    "measures_that_nothing_reads": (
+        "SELECT a, most FROM (SELECT a, max(b) AS most, sum(k) AS s, median(k) AS m FROM t"
+        " GROUP BY a) g"
+    ),
     "star_along_foreign_keys": (
         "SELECT id, a, y FROM sale JOIN t ON of_t = t.k JOIN u ON of_u = u.k WHERE a > 5"
     ),
@@ -111,7 +127,10 @@ def test_explain_says(name: str, golden: Golden) -> None:
     golden(name, str(explained(VIEWS[name])))
 
 
-@pytest.mark.parametrize("name", ["join_of_two", "groups_with_having", "star_along_foreign_keys"])
+@pytest.mark.parametrize(
+    "name",
+    ["join_of_two", "groups_with_having", "aggregate_computed_whole", "star_along_foreign_keys"],
+)
 def test_the_same_as_json(name: str, golden: Golden) -> None:
     golden(f"{name}_json", explained(VIEWS[name]).to_json())
 

@@ -66,6 +66,46 @@ def test_else_the_whole_row_is_counted(text: str, because: str) -> None:
     assert found.identity.because[0].startswith(because)
 
 
+@pytest.mark.parametrize(
+    ("text", "because"),
+    [
+        (
+            "select a, rank() over (partition by a order by c) as r from bag",
+            ("no key with RELY is declared for bag, so rows may be equal",),
+        ),
+        (
+            "select rank() over (partition by a order by b) as r from (select a, b from t) s",
+            ("the columns below have no key of t, so rows may be equal",),
+        ),
+        (
+            "select t.a, c from t left join bag on t.a = bag.a",
+            ("no key with RELY is declared for bag, so rows may be equal",),
+        ),
+        (
+            "select t.a, y from t full join u on t.a = u.y",
+            ("rows that a full join pads may be equal",),
+        ),
+        (
+            "select d.a from (select a from t union all select y from u) d"
+            " left semi join bag on d.a = bag.a",
+            ("the branches of a sum below may give equal rows",),
+        ),
+        (
+            "select j.a from (select t.a from t full join u on t.a = u.y) j"
+            " left anti join u on j.a = u.k join bag on bag.a = j.a",
+            (
+                "no key with RELY is declared for bag, so rows may be equal",
+                "rows that a full join pads may be equal",
+            ),
+        ),
+    ],
+)
+def test_what_has_no_key_may_stand_below_an_operator(text: str, because: tuple[str, ...]) -> None:
+    found = plan(text)
+    assert found.identity.kind is IdentityKind.COUNT
+    assert found.identity.because == because
+
+
 def test_hidden_columns_of_different_tables_have_different_names() -> None:
     tables = {
         "a": make_table("a", {"b_c": "int"}, ["b_c"]),

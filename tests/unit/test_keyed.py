@@ -54,6 +54,10 @@ def test_the_input_may_be_joined_and_is_found_from_the_keys() -> None:
 
 def test_without_groups_all_of_the_input_is_read() -> None:
     assert formulas("select count(*) as n from t")["f_rows"] == "t"
+    _, rows, _ = lets("select count(*) as n from t")
+    assert rows.says == "the input of {of}"
+    _, rows, _ = lets("select a, count(*) as n from t group by a")
+    assert rows.says == "the input of {of} at the touched keys"
 
 
 def test_keys_are_compared_with_nulls_being_equal() -> None:

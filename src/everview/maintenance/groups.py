@@ -69,6 +69,12 @@ class Groups:
     types: Types = field(compare=False, repr=False)
     """The types of what the aggregate reads and, where they follow, of what is stored."""
 
+    @property
+    def measures(self) -> tuple[Output, ...]:
+        """The measures of the view's own aggregate, without those that nothing reads."""
+        read = {m.column for m in self.aggregate.measures}
+        return tuple(m for m in self.original.measures if m.column in read)
+
     def upkeep(self, measure: Output) -> Upkeep:
         """How a measure of the aggregate is brought up to date."""
         sums = {s.column for s in self.kept.sums}

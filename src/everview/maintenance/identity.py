@@ -19,6 +19,8 @@ from everview.algebra.columns import Column
 from everview.algebra.relations import Output, Project, Relation
 from everview.algebra.scalars import ColumnRef
 from everview.analysis.bound_columns import BoundColumns
+from everview.analysis.keyless import why_keyless
+from everview.analysis.strata import Layers
 from everview.catalog.tables import Table
 from everview.maintenance.groups import Groups
 from everview.sql.naming import unused
@@ -51,8 +53,12 @@ class Identity:
         return self.kind is not IdentityKind.COUNT
 
 
-def identify(relation: Relation, tables: Mapping[str, Table]) -> tuple[Relation, Identity]:
-    """The view's relation with the hidden columns it needs, and the identity of its rows."""
+def identify(layers: Layers, tables: Mapping[str, Table]) -> tuple[Relation, Identity]:
+    """The view's top with the hidden columns it needs, and the identity of its rows.
+
+    `tables` describes the strata as well.
+    """
+    relation = layers.top
     visible = tuple(c.name for c in relation.columns)
     if not isinstance(relation, Project):
         reason = "the branches of a UNION ALL may give equal rows"
@@ -66,11 +72,8 @@ def identify(relation: Relation, tables: Mapping[str, Table]) -> tuple[Relation,
         reason = "the branches of a sum below may give equal rows"
         return relation, Identity(IdentityKind.COUNT, visible, (reason,))
     if bound.keyless():
-        own = [ref for ref in bound.keyless() if "#" not in ref]
-        reason = "what is joined below, padded on both sides or without keys, may have equal rows"
-        if own:
-            reason = f"no key with RELY is declared for {', '.join(own)}, so rows may be equal"
-        return relation, Identity(IdentityKind.COUNT, visible, (reason,))
+        reasons = why_keyless(relation, layers, tables)
+        return relation, Identity(IdentityKind.COUNT, visible, reasons)
     return _with_hidden_key(relation, bound)
 
 

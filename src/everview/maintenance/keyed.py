@@ -21,7 +21,7 @@ def keyed(name: str, f: Aggregate | Window, at_u: Collection[str] = ()) -> tuple
     are compared with NULLs being equal. Without groups there is no k, and A is all of Q⁺.
     """
     change = Let(f"{name}_change", change_of(f.input, at_u), "the change of the input of {of}")
-    says = "the input of {of} at the touched keys"
+    says = "the input of {of} at the touched keys" if key_columns(f) else "the input of {of}"
     a = Let(f"{name}_rows", Net(touched(f, change)), says, change.name)
     after = renamed(replace(f, input=Unfold(a.scan)), name)
     pre = Net(Union((a.scan, Negate(change.scan))))

@@ -249,7 +249,7 @@ def make_plan(
     types: Types = column_types(cut, known)
     narrowed = narrow_layers(cut)
     if not find_groups(narrowed, types, value_types, choices):
-        top, identity = identify(cut.top, known)
+        top, identity = identify(cut, known)
         narrowed = narrow_layers(replace(cut, top=top))
     along = ForeignKeys(fk_graph(narrowed, tables), choices.foreign_keys)
     relevant = Relevance({}, {})

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from everview.algebra.printing import formula, listing, short_name
-from everview.algebra.relations import Net, Output, Relation, Scan
+from everview.algebra.printing import listing, short_name
+from everview.algebra.relations import Output, Relation, Scan
 from everview.algebra.scalars import TRUE, AggregateCall
-from everview.algebra.trees import scans, summands
+from everview.algebra.trees import scans
 from everview.analysis.missed_foreign_keys import Missed, missed_foreign_keys
 from everview.catalog.constraints import PrimaryKey, Unique
 from everview.catalog.tables import Table
 from everview.errors import Problem
-from everview.maintenance.derivation import VIEW, Derivation
 from everview.maintenance.groups import STATE, Groups, Upkeep
 from everview.maintenance.identity import HIDDEN_PREFIX, Identity, IdentityKind
-from everview.maintenance.lets import Let
 from everview.maintenance.moments import FUNCTIONS as MOMENTS
-from everview.program import foreign_key_graph
+from everview.program import bags, foreign_key_graph
+from everview.program.bags import Bag
 from everview.program.definition import Definition
 from everview.program.notices import refresh_notices
 from everview.program.records import Distrust, Record
@@ -108,7 +107,7 @@ def _lines(explanation: Explanation) -> Iterable[str]:
             yield ""
             yield from (_aligned(of, what) for of, what in relevant)
         yield ""
-        yield from _changes(program, _names(definition))
+        yield from _changes(program, definition)
         yield ""
         yield from _steps(program)
     notices = explanation.all_notices
@@ -198,7 +197,7 @@ def _stored(program: Program) -> Iterable[str]:
         return
     by = f"identified by {', '.join(groups.keys)}" if groups.keys else "there is always one"
     yield _aligned("stored are the groups", f"{by}, because {program.apply.identity.because[0]}")
-    for m in groups.original.measures:
+    for m in groups.measures:
         yield _aligned(f"  {_measure(m)}", _upkeep(m, groups))
 
 
@@ -248,57 +247,20 @@ def _identity(identity: Identity) -> str:
     return f"identified as a whole, with a hidden count, because {because}"
 
 
-def _changes(program: Program, names: Mapping[str, str]) -> Iterable[str]:
-    for step in program.reads:
-        derivation = program.compute.when_changed({step.table})
-        yield from _derivation(f"when {short_name(step.table)} changes", derivation, names)
-    derivation = program.compute.when_changed(program.pin.tables)
-    if len(program.reads) > 1:
-        yield from _derivation("when all of them change", derivation, names)
-    formulas = [formula(let.relation) for let in derivation.lets]
-    if any("⁻" in text for text in formulas):
-        yield _aligned("", "R⁻ is R ⊎ −ΔR: no old version of a table is read")
-    if any("U(" in text for text in formulas):
-        yield _aligned("", "upd(R), del(R): rows of ΔR whose key has both signs, − only")
-        yield _aligned("", "U(R) is R ⊎ −del(R), U⁻(R) is U(R) ⊎ −upd(R)")
+def _changes(program: Program, definition: Definition) -> Iterable[str]:
+    by_table = {step.table: _bags({step.table}, program, definition) for step in program.reads}
+    shown = {f"when {short_name(table)} changes": found for table, found in by_table.items()}
+    together = _bags(program.pin.tables, program, definition)
+    if len(by_table) > 1:
+        shown["when all of them change"] = together
+    for label, found in shown.items():
+        for number, line in enumerate(bags.lines(found)):
+            yield _aligned(label if number == 0 else "", line)
+    yield from (_aligned("", note) for note in bags.notes(together))
 
 
-def _derivation(label: str, derivation: Derivation, names: Mapping[str, str]) -> Iterable[str]:
-    """A line for each bag, or for each summand of it: its name, what it is, what it reads."""
-    lines: list[tuple[str, str]] = []
-    for let in derivation.lets:
-        head = f"{_bag_name(let, names)} := "
-        for number, summand in enumerate(_summands(let)):
-            first = head if number == 0 else " " * len(head)
-            says = "" if number or not let.says else f"{_says(let, names)}; "
-            lines.append((f"{first}{formula(summand, names)}", f"{says}{_cost(summand, names)}"))
-    width = max((len(text) for text, _ in lines), default=0)
-    for number, (text, says) in enumerate(lines):
-        yield _aligned(label if number == 0 else "", f"{text:<{width}}    {says}")
-
-
-def _says(let: Let, names: Mapping[str, str]) -> str:
-    return let.says.format(of=names.get(let.of, ""))
-
-
-def _bag_name(let: Let, names: Mapping[str, str]) -> str:
-    if let.name == VIEW:
-        return "Δview"
-    return f"Δ{names[let.name]}" if let.name in names else let.name
-
-
-def _summands(let: Let) -> tuple[Relation, ...]:
-    return summands(let.relation.input if isinstance(let.relation, Net) else let.relation)
-
-
-def _cost(relation: Relation, names: Mapping[str, str]) -> str:
-    """What is read besides changes: tables, inner relations at some keys, stored rows."""
-    read = [s.table for s in scans(relation) if not s.state.is_change]
-    tables = [t for t in read if t not in names]
-    parts = [f"{len(tables)} table{'s' if len(tables) != 1 else ''}"] if tables else []
-    parts += [f"{names[t]} where it is met" for t in read if t in names and t != STATE]
-    parts += ["the stored rows of the touched groups"] if STATE in read else []
-    return f"reads {' and '.join(parts)}" if parts else "reads no table"
+def _bags(changed: Collection[str], program: Program, definition: Definition) -> tuple[Bag, ...]:
+    return bags.bags(program.compute, changed, _names(definition), _labels(definition))
 
 
 def _steps(program: Program) -> Iterable[str]:
@@ -358,22 +320,13 @@ def _facts(explanation: Explanation) -> dict[str, object]:
         "because": identity.because,
     }
     facts |= relevance_facts(plan.relevance)
-    names = _names(definition)
     facts["foreign_keys"] = foreign_key_graph.facts(
         plan.foreign_keys, _labels(definition), _missed(definition), explanation.distrusted
     )
     facts["relations"] = [text for text, _ in _listing(definition)]
     facts["measures"] = _measures(program)
     facts["changes"] = {
-        step.table: [
-            {
-                "name": _bag_name(let, names),
-                "holds": _says(let, names),
-                "sum": [formula(s, names) for s in _summands(let)],
-            }
-            for let in program.compute.when_changed({step.table}).lets
-        ]
-        for step in program.reads
+        step.table: bags.facts(_bags({step.table}, program, definition)) for step in program.reads
     }
     facts["steps"] = [_step(step) for step in program]
     return facts
@@ -384,4 +337,4 @@ def _measures(program: Program) -> dict[str, str]:
     groups = program.compute.plan.groups
     if groups is None:
         return {}
-    return {_measure(m): groups.upkeep(m) for m in groups.original.measures}
+    return {_measure(m): groups.upkeep(m) for m in groups.measures}
