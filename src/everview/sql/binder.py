@@ -18,7 +18,7 @@ from everview.sql.findings import Findings
 from everview.sql.first_rows import read_first, take_first
 from everview.sql.from_clause import FromClause
 from everview.sql.naming import References
-from everview.sql.parser import identifier_starts, parse_query
+from everview.sql.parser import has_hint, identifier_starts, parse_query
 from everview.sql.reading import Reading
 from everview.sql.scalar_reader import ScalarReader
 from everview.sql.select import read_select
@@ -48,6 +48,8 @@ def read_query(text: str, find_table: FindTable) -> Reading:
     bound = binder.query(tree, {}, binder.refs.fresh("view"), ())
     names = tuple(v.name for v in bound.scope.visible) if bound.scope else ()
     first = read_first(limited, names, findings) if limited else None
+    if has_hint(tokens):
+        findings.notices.append("hints have an effect only when the view is recomputed")
     errors = (*missing, *findings.errors)
     if errors:
         raise SqlError(*dict.fromkeys(errors), sql=text)

@@ -6,6 +6,7 @@ of it: the tree says which names in it are columns, the text is what runs.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 from sqlglot import exp
@@ -109,6 +110,11 @@ class _SpanParser(_DIALECT.parser_class):  # type: ignore[misc, name-defined]
         window.meta[_INSIDE] = Span(self._tokens[first].end + 1, self._tokens[last].start)
         return first
 
+    def _parse_hint(self) -> exp.Hint | None:
+        """A hint stays in the text and out of the tree: it names nothing that the query reads."""
+        self._match(TokenType.HINT)
+        return None
+
     def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
         comma = self._curr is not None and self._curr.token_type is TokenType.COMMA
         node = super()._parse_join(*args, **kwargs)
@@ -183,6 +189,11 @@ def inside_of(window: exp.Window) -> Span | None:
 def is_comma(join: exp.Join) -> bool:
     """Whether a join was written as a comma."""
     return bool(join.meta.get(_COMMA))
+
+
+def has_hint(tokens: Iterable[Token]) -> bool:
+    """Whether a query has a hint, `/*+ … */` behind SELECT."""
+    return any(token.token_type is TokenType.HINT for token in tokens)
 
 
 def identifier_starts(tree: exp.Expr) -> frozenset[int]:
