@@ -16,6 +16,7 @@ from everview.sql.bound import UNKNOWN, Bound, Cte, Ctes
 from everview.sql.calls import calls_in
 from everview.sql.findings import Findings
 from everview.sql.first_rows import read_first, take_first
+from everview.sql.forbidden import forbidden
 from everview.sql.from_clause import FromClause
 from everview.sql.naming import References
 from everview.sql.parser import has_hint, identifier_starts, parse_query
@@ -50,7 +51,8 @@ def read_query(text: str, find_table: FindTable) -> Reading:
     first = read_first(limited, names, findings) if limited else None
     if has_hint(tokens):
         findings.notices.append("hints have an effect only when the view is recomputed")
-    errors = (*missing, *findings.errors)
+    calls = calls_in(tokens, identifier_starts(tree))
+    errors = (*forbidden(tokens, calls), *missing, *findings.errors)
     if errors:
         raise SqlError(*dict.fromkeys(errors), sql=text)
     reasons = tuple(dict.fromkeys(findings.reasons))
@@ -60,7 +62,7 @@ def read_query(text: str, find_table: FindTable) -> Reading:
         problems=reasons,
         notices=tuple(dict.fromkeys(findings.notices)),
         uses=uses,
-        calls=calls_in(tokens, identifier_starts(tree)),
+        calls=calls,
         stars=tuple(dict.fromkeys(findings.stars)),
         names=names,
         first=first,
@@ -134,10 +136,10 @@ class _Binder:
             left = self._set_operation(node.this, ctes, of_left, names, keeps_duplicates=True)
         else:
             left = self.query(node.this, ctes, of_left, names)
+        shown = [v.name for v in left.scope.visible] if left.scope else []
+        right = self.query(node.expression, ctes, of_right, shown)
         if left.scope is None:
             return UNKNOWN
-        shown = [v.name for v in left.scope.visible]
-        right = self.query(node.expression, ctes, of_right, shown)
         scope = left.scope.under(ref)
         if left.relation is None or right.relation is None:
             return Bound(None, scope)
