@@ -15,6 +15,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from everview.errors import Code, Problem, Span, SqlError
+from everview.sql.comments import check_comments
 
 _DIALECT = Spark()
 _SPAN = "everview_span"
@@ -127,6 +128,7 @@ def parse_query(text: str) -> tuple[exp.Query, tuple[Token, ...]]:
     """The tree and the tokens of a query; SqlError if it is not one query."""
     try:
         tokens = _DIALECT.tokenize(text)
+        check_comments(text, tokens)
         trees = _SpanParser(dialect=_DIALECT).parse(tokens, text)
     except ParseError as error:
         raise _syntax_error(text, error) from None
