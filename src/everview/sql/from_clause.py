@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from sqlglot import exp
 
-from everview.algebra.columns import Column
 from everview.algebra.relations import Join, JoinKind, Relation, Scan
 from everview.algebra.scalars import TRUE, ColumnRef, Compare, Scalar, conjunction
 from everview.catalog.tables import Table
@@ -47,6 +46,8 @@ class FromClause:
     scalars: ScalarReader
     refs: References
     read_query: ReadQuery
+    scopes: dict[int, Scope | None]
+    """What can be named in each SELECT and each join that was read, by the id of its node."""
 
     @property
     def _findings(self) -> Findings:
@@ -57,9 +58,12 @@ class FromClause:
         from_ = node.args.get("from_")
         if from_ is None:
             self._findings.refuse("a SELECT without FROM", node)
+            self.scopes[id(node)] = Scope()
             return Bound(None, Scope())
         bound = self._joined(self._source(from_.this, ctes), node, ctes)
-        return Bound(bound.relation, None) if node.args.get("laterals") else bound
+        bound = Bound(bound.relation, None) if node.args.get("laterals") else bound
+        self.scopes[id(node)] = bound.scope
+        return bound
 
     def _joined(self, bound: Bound, node: exp.Expr, ctes: Ctes) -> Bound:
         """What FROM joins; JOIN binds closer than a comma: `a, b JOIN c` is a × (b ⋈ c)."""
@@ -80,6 +84,7 @@ class FromClause:
             self._findings.refuse(f"{words} JOIN", join.this)
         if left.scope is None or right.scope is None:
             return UNKNOWN
+        self.scopes[id(join)] = left.scope + right.scope
         condition, scope = self._condition(left.scope, right.scope, join)
         if kind is not None and kind.keeps_left_only:
             scope = Scope(scope.visible[: len(left.scope.visible)])
@@ -154,7 +159,11 @@ class FromClause:
         ref = self.refs.fresh(node.alias or table.name.last)
         scan = Scan(str(table.name), ref, tuple(f.name for f in table.fields))
         qualifier = (node.alias,) if node.alias else table.name.parts
-        return self._renamed(Bound(scan, _scope(scan.names, qualifier, scan.columns)), node)
+        visible = (
+            Visible(f.name, qualifier, ColumnRef(c), type=f.type)
+            for f, c in zip(table.fields, scan.columns, strict=True)
+        )
+        return self._renamed(Bound(scan, Scope(tuple(visible))), node)
 
     def _renamed(self, bound: Bound, node: exp.Expr) -> Bound:
         """What stands in FROM under the alias behind it, if there is one: `t AS x (a, b)`."""
@@ -168,7 +177,8 @@ class FromClause:
             self._findings.mistake(Code.COLUMN_COUNT, detail, hint, span_of(node))
             return UNKNOWN
         own = (node.alias,)
-        scope = [Visible(n, own, v.scalar) for n, v in zip(names, visible, strict=True)]
+        pairs = zip(names, visible, strict=True)
+        scope = (replace(v, name=n, qualifier=own) for n, v in pairs)
         return Bound(bound.relation, Scope(tuple(scope)))
 
     def _derived(
@@ -183,10 +193,9 @@ class FromClause:
         bound = self.read_query(query, ctes, ref, tuple(_alias_columns(node) or names))
         if bound.scope is None:
             return bound
-        qualifier = (node.alias or name,)
-        columns = [v.scalar.column for v in bound.scope.visible if isinstance(v.scalar, ColumnRef)]
-        shown = [v.name for v in bound.scope.visible]
-        return Bound(bound.relation, _scope(shown, qualifier, columns))
+        own = (node.alias or name,)
+        scope = Scope(tuple(replace(v, qualifier=own) for v in bound.scope.visible))
+        return Bound(bound.relation, scope)
 
 
 def _cross(left: Bound, right: Bound) -> Bound:
@@ -196,11 +205,6 @@ def _cross(left: Bound, right: Bound) -> Bound:
     if left.relation is None or right.relation is None:
         return Bound(None, scope)
     return Bound(Join(left.relation, right.relation, TRUE), scope)
-
-
-def _scope(names: Sequence[str], qualifier: tuple[str, ...], columns: Sequence[Column]) -> Scope:
-    visible = [Visible(n, qualifier, ColumnRef(c)) for n, c in zip(names, columns, strict=False)]
-    return Scope(tuple(visible))
 
 
 def _alias_columns(node: exp.Expr) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import zip_longest
 
 from everview.algebra.columns import Column
 from everview.algebra.scalars import ColumnRef, Scalar, Verbatim
@@ -15,13 +16,14 @@ class Visible:
     """A column that can be named: what it is called, who it belongs to, what it stands for.
 
     `merged` marks a column that USING or NATURAL made one with another: it answers to its
-    qualified name only and is left out of `*`.
+    qualified name only and is left out of `*`. `type` is Spark's, empty if it is not known.
     """
 
     name: str
     qualifier: tuple[str, ...]
     scalar: Scalar
     merged: bool = False
+    type: str = ""
 
     def answers_to(self, qualifier: Sequence[str], name: str) -> bool:
         if self.name.lower() != name.lower() or (self.merged and not qualifier):
@@ -47,11 +49,17 @@ class Scope:
         """The outputs of a query as columns of another reference."""
         return Scope(
             tuple(
-                Visible(v.name, (ref,), ColumnRef(Column(ref, v.scalar.column.name)))
+                replace(v, qualifier=(ref,), scalar=ColumnRef(Column(ref, v.scalar.column.name)))
                 for v in self.visible
                 if isinstance(v.scalar, ColumnRef)
             )
         )
+
+    def typed_with(self, other: Scope | None) -> Scope:
+        """The outputs of a set operation: a type is known if both sides have it."""
+        types = [v.type for v in other.visible] if other else []
+        pairs = zip_longest(self.visible, types[: len(self.visible)])
+        return Scope(tuple(replace(v, type=v.type if v.type == t else "") for v, t in pairs))
 
     def resolve(self, parts: Sequence[str]) -> tuple[tuple[Visible, ...], int]:
         """All columns that a dotted name can mean, and how many of its parts name the column.
@@ -100,5 +108,5 @@ def merged(left: Scope, right: Scope, names: Sequence[str], keeps: Keeps) -> Sco
 def _merged(left: Visible, right: Visible, keeps: Keeps) -> Visible:
     if keeps is Keeps.EITHER:
         both = Verbatim(("coalesce(", left.scalar, ", ", right.scalar, ")"))
-        return Visible(left.name, (), both)
+        return Visible(left.name, (), both, type=left.type if left.type == right.type else "")
     return left if keeps is Keeps.LEFT else right

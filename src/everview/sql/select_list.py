@@ -14,19 +14,21 @@ from everview.sql.findings import Findings
 from everview.sql.parser import span_of
 from everview.sql.reading import Star
 from everview.sql.scope import Scope, Visible
+from everview.sql.types import type_of
 
 
 @dataclass(frozen=True)
 class Item:
     """One output of a SELECT: an expression, or a column that a `*` stands for.
 
-    `scalar` is that column's; `node` is then the `*`.
+    `scalar` is that column's; `node` is then the `*`. `type` is Spark's, as far as it is known.
     """
 
     name: str
     node: exp.Expr
     alias: str = ""
     scalar: Scalar | None = None
+    type: str = ""
 
     @property
     def is_of_rows(self) -> bool:
@@ -63,7 +65,9 @@ def _items(
         return None
     if _is_star(inner):
         found = _star(inner, scope, findings)
-        return None if found is None else tuple(Item(v.name, inner, "", v.scalar) for v in found)
+        if found is None:
+            return None
+        return tuple(Item(v.name, inner, "", v.scalar, v.type) for v in found)
     if isinstance(item.args.get("alias"), exp.Placeholder):  # as sqlglot reads `a:b`
         findings.refuse("a path behind a colon", item)
         return None
@@ -71,7 +75,7 @@ def _items(
         findings.refuse("a function that makes several columns", item)
         return None
     alias = item.alias if isinstance(item, exp.Alias) else ""
-    return (Item(_output_name(item, text), inner, alias),)
+    return (Item(_output_name(item, text), inner, alias, type=type_of(inner, (scope,))),)
 
 
 def _output_name(item: exp.Expr, text: str) -> str:
