@@ -414,6 +414,7 @@ def test_a_predicate_with_any_is_no_aggregate() -> None:
             Code.FORBIDDEN_SOURCE,
             "orc.`/x`",
         ),
+        ("select a from a.b.c.t", Code.UNKNOWN_TABLE, "a.b.c.t"),
         ("select a from hive", Code.UNSUPPORTED_SOURCE, "hive"),
         ("select a from t version as of 3", Code.UNSUPPORTED_SOURCE, "t"),
         ("select a from t timestamp as of '2026-01-01'", Code.UNSUPPORTED_SOURCE, "t"),

@@ -27,6 +27,7 @@ from everview.sql.scope import Scope
 from everview.sql.select import read_select
 from everview.sql.set_operations import distinct, except_, intersect, union_all
 from everview.sql.table_uses import find_tables
+from everview.sql.unseen_sources import unseen_sources
 
 _REFUSED = {
     "limit": "LIMIT",
@@ -57,7 +58,7 @@ def read_query(text: str, find_table: FindTable) -> Reading:
     if has_hint(tokens):
         findings.notices.append("hints have an effect only when the view is recomputed")
     calls = calls_in(tokens, identifier_starts(tree))
-    errors = (*forbidden(tokens, calls), *missing, *findings.errors)
+    errors = (*forbidden(tokens, calls), *missing, *unseen_sources(tree), *findings.errors)
     if errors:
         raise SqlError(*dict.fromkeys(errors), sql=text)
     reasons = tuple(dict.fromkeys(findings.reasons))

@@ -46,7 +46,7 @@ def _base_tables(node: exp.Expr, ctes: frozenset[str]) -> Iterator[exp.Table]:
             own = {cte.alias.lower()} if with_.args.get("recursive") else set()
             yield from _base_tables(cte.this, ctes | own)
             ctes |= {cte.alias.lower()}
-    is_table = isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
+    is_table = isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier | exp.Dot)
     if isinstance(node, exp.Table) and is_table and (node.db or node.name.lower() not in ctes):
         yield node
     for child in node.iter_expressions():
