@@ -170,7 +170,8 @@ def _why_full(
     if definition.policy is RefreshPolicy.FULL:
         return Why(Reason.POLICY_FULL, "the view's refresh policy is FULL")
     problems = definition.all_problems
-    wavering = (Code.NON_DETERMINISTIC, Code.TIME_DEPENDENT)
+    # a function of the user's own may read tables that the view does not name
+    wavering = (Code.NON_DETERMINISTIC, Code.TIME_DEPENDENT, Code.USER_FUNCTION)
     if problems and (moved or any(p.code in wavering for p in problems)):
         return Why(Reason.NOT_INCREMENTAL, problems[0].detail)
     return None
