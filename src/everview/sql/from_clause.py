@@ -187,13 +187,15 @@ class FromClause:
         query: exp.Expr,
         ctes: Ctes,
         names: Sequence[str],
-        name: str = "subquery",
+        name: str = "",
     ) -> Bound:
-        ref = self.refs.fresh(node.alias or name)
+        """A query in FROM; `name` is what WITH calls it. Without any name it has no qualifier."""
+        called = node.alias or name
+        ref = self.refs.fresh(called or "subquery")
         bound = self.read_query(query, ctes, ref, tuple(_alias_columns(node) or names))
         if bound.scope is None:
             return bound
-        own = (node.alias or name,)
+        own = (called,) if called else ()
         scope = Scope(tuple(replace(v, qualifier=own) for v in bound.scope.visible))
         return Bound(bound.relation, scope)
 

@@ -114,8 +114,8 @@ def _star(star: exp.Expr, scope: Scope | None, findings: Findings) -> tuple[Visi
     kept = tuple(v for v in found if v.name.lower() not in left_out)
     double = [v.name for v in kept if not v.qualifier and len(scope.resolve([v.name])[0]) > 1]
     if double:
-        detail = f"* has a merged column {double[0]} beside another of this name"
-        hint = "write the columns instead of *"
+        detail = f"* has a column {double[0]} that cannot be told from another of this name"
+        hint = "write the columns instead of *, and give each query in FROM a name"
         findings.mistake(Code.AMBIGUOUS_COLUMN, detail, hint, span)
         return None
     if span:
