@@ -19,6 +19,7 @@ from everview.sql.findings import Findings
 from everview.sql.first_rows import read_first, take_first
 from everview.sql.forbidden import forbidden
 from everview.sql.from_clause import FromClause
+from everview.sql.meanings import leaves_open, meanings_in
 from everview.sql.naming import References
 from everview.sql.parser import has_hint, identifier_starts, parse_query
 from everview.sql.reading import Reading
@@ -26,6 +27,7 @@ from everview.sql.scalar_reader import ScalarReader
 from everview.sql.scope import Scope
 from everview.sql.select import read_select
 from everview.sql.set_operations import distinct, except_, intersect, union_all
+from everview.sql.stars import stars_in
 from everview.sql.table_uses import find_tables
 from everview.sql.unseen_sources import unseen_sources
 
@@ -53,6 +55,7 @@ def read_query(text: str, find_table: FindTable) -> Reading:
     bound = binder.query(tree, {}, refs.fresh("view"), ())
     _Binder(ScalarReader(text, Findings(tokens)), refs, tables, scopes).look_into(tree, {})
     findings.reasons.extend(clock_words(tree, scopes))
+    stars, is_open = stars_in(tree, scopes, text)
     names = tuple(v.name for v in bound.scope.visible) if bound.scope else ()
     first = read_first(limited, names, findings) if limited else None
     if has_hint(tokens):
@@ -69,9 +72,11 @@ def read_query(text: str, find_table: FindTable) -> Reading:
         notices=tuple(dict.fromkeys(findings.notices)),
         uses=uses,
         calls=calls,
-        stars=tuple(dict.fromkeys(findings.stars)),
+        stars=stars,
         names=names,
         first=first,
+        meanings=tuple(meanings_in(tree, scopes)),
+        is_open=is_open or leaves_open(tree, scopes),
     )
 
 

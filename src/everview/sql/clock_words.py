@@ -7,14 +7,14 @@ itself where a string meets a date. Elsewhere they are strings as any other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from sqlglot import exp
 
 from everview.errors import Code, Problem
 from everview.sql.parser import called_name, span_of
-from everview.sql.scope import Scope
-from everview.sql.types import Scopes, type_of, values_of
+from everview.sql.scopes import Around, ScopesById, scopes_around
+from everview.sql.types import type_of, values_of
 
 _WORD = re.compile(r"\s*(now|today|tomorrow|yesterday)(?![a-z])\s*[\w:+/-]*\s*", re.IGNORECASE)
 _LIKE_A_DATE = re.compile(r"\s*([\d+-]|epoch\b)", re.IGNORECASE)
@@ -38,25 +38,16 @@ _COMPARISONS = (
 _CHOICES = (exp.Case, exp.Coalesce, exp.Greatest, exp.Least, exp.Nvl2)
 
 
-def clock_words(tree: exp.Expr, scopes: Mapping[int, Scope | None]) -> Iterator[Problem]:
+def clock_words(tree: exp.Expr, scopes: ScopesById) -> Iterator[Problem]:
     """Every constant that is the clock's; `scopes` has what can be named in SELECTs and joins."""
     for node in tree.walk():
         for word, others in _words(node):
-            if others is None or _are_times(others, _around(node, scopes)):
+            if others is None or _are_times(others, scopes_around(node, scopes)):
                 what = f"{word.sql('spark')}, made a date or time,"
                 detail = f"{what} changes with the clock, although no base table changes"
                 hint = "write the date itself, or filter by time when reading the view"
                 span = span_of(word) or span_of(node)
                 yield Problem(Code.TIME_DEPENDENT, detail, hint, span)
-
-
-def _around(node: exp.Expr, scopes: Mapping[int, Scope | None]) -> Scopes:
-    found: list[Scope | None] = []
-    at: exp.Expr | None = node
-    while at is not None:
-        found += [scopes[id(at)]] if id(at) in scopes else []
-        at = at.parent
-    return found
 
 
 def _words(node: exp.Expr) -> Iterator[tuple[exp.Expr, list[exp.Expr] | None]]:
@@ -90,7 +81,7 @@ def _brought_to_one_type(node: exp.Expr) -> Iterator[list[exp.Expr]]:
         yield [node.this, *(branch.this for branch in node.args["ifs"])]
 
 
-def _are_times(others: list[exp.Expr], scopes: Scopes) -> bool:
+def _are_times(others: list[exp.Expr], scopes: Around) -> bool:
     """Whether one of these is a time, or may be one and none is known to be something else."""
     types = [type_of(other, scopes) for other in others if not _may_be_any(other)]
     if any(_OF_TIME.search(t) for t in types):

@@ -9,7 +9,7 @@ from functools import reduce
 from sqlglot import exp
 
 from everview.algebra.relations import Join, JoinKind, Relation, Scan
-from everview.algebra.scalars import TRUE, ColumnRef, Compare, Scalar, conjunction
+from everview.algebra.scalars import NULL, TRUE, ColumnRef, Compare, Scalar, conjunction
 from everview.catalog.tables import Table
 from everview.errors import Code
 from everview.sql.aggregate_calls import forbid
@@ -61,8 +61,9 @@ class FromClause:
             self.scopes[id(node)] = Scope()
             return Bound(None, Scope())
         bound = self._joined(self._source(from_.this, ctes), node, ctes)
-        bound = Bound(bound.relation, None) if node.args.get("laterals") else bound
-        self.scopes[id(node)] = bound.scope
+        for lateral in node.args.get("laterals") or ():
+            bound = Bound(bound.relation, None, _sum(bound.listed, _whole(lateral.alias)))
+        self.scopes[id(node)] = bound.listed
         return bound
 
     def _joined(self, bound: Bound, node: exp.Expr, ctes: Ctes) -> Bound:
@@ -82,9 +83,9 @@ class FromClause:
         if kind is None:
             words = " ".join(w for w in (join.method, join.side, join.kind) if w)
             self._findings.refuse(f"{words} JOIN", join.this)
+        self.scopes[id(join)] = _sum(left.listed, right.listed)
         if left.scope is None or right.scope is None:
-            return UNKNOWN
-        self.scopes[id(join)] = left.scope + right.scope
+            return Bound(None, None, _partly(left.listed, right.listed, join, kind))
         condition, scope = self._condition(left.scope, right.scope, join)
         if kind is not None and kind.keeps_left_only:
             scope = Scope(scope.visible[: len(left.scope.visible)])
@@ -144,7 +145,7 @@ class FromClause:
             case _:
                 what = "a source in FROM that is neither a table nor a query"
                 self._findings.refuse(what, node)
-                return UNKNOWN
+                return _unknown(node.alias)
         return self._joined(bound, node, ctes)
 
     def _table_or_cte(self, node: exp.Table, ctes: Ctes) -> Bound:
@@ -167,8 +168,10 @@ class FromClause:
 
     def _renamed(self, bound: Bound, node: exp.Expr) -> Bound:
         """What stands in FROM under the alias behind it, if there is one: `t AS x (a, b)`."""
-        if bound.scope is None or not node.alias:
+        if not node.alias:
             return bound
+        if bound.scope is None:
+            return UNKNOWN
         visible = bound.scope.star(())
         names = _alias_columns(node) or [v.name for v in visible]
         if len(names) != len(visible):
@@ -194,15 +197,38 @@ class FromClause:
         ref = self.refs.fresh(called or "subquery")
         bound = self.read_query(query, ctes, ref, tuple(_alias_columns(node) or names))
         if bound.scope is None:
-            return bound
+            return _unknown(called)
         own = (called,) if called else ()
         scope = Scope(tuple(replace(v, qualifier=own) for v in bound.scope.visible))
         return Bound(bound.relation, scope)
 
 
+def _unknown(alias: str) -> Bound:
+    """A source whose columns are not known, but depend on no column of a table besides it."""
+    return Bound(None, None, _whole(alias))
+
+
+def _whole(alias: str) -> Scope | None:
+    """All columns of a source of which nothing but its name is known, if it has one."""
+    return Scope((Visible("*", (alias,), NULL, whole=True),)) if alias else None
+
+
+def _sum(left: Scope | None, right: Scope | None) -> Scope | None:
+    return left + right if left is not None and right is not None else None
+
+
+def _partly(
+    left: Scope | None, right: Scope | None, join: exp.Join, kind: JoinKind | None
+) -> Scope | None:
+    """What is known of a join with something unknown, with which USING could merge anything."""
+    if kind is None or join.args.get("using") or join.method == "NATURAL":
+        return None
+    return left if kind.keeps_left_only else _sum(left, right)
+
+
 def _cross(left: Bound, right: Bound) -> Bound:
     if left.scope is None or right.scope is None:
-        return UNKNOWN
+        return Bound(None, None, _sum(left.listed, right.listed))
     scope = left.scope + right.scope
     if left.relation is None or right.relation is None:
         return Bound(None, scope)

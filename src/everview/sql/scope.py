@@ -17,6 +17,8 @@ class Visible:
 
     `merged` marks a column that USING or NATURAL made one with another: it answers to its
     qualified name only and is left out of `*`. `type` is Spark's, empty if it is not known.
+    `whole` marks what stands for all columns of a source of which none is known; they do not
+    become others if a table gets a column.
     """
 
     name: str
@@ -24,9 +26,10 @@ class Visible:
     scalar: Scalar
     merged: bool = False
     type: str = ""
+    whole: bool = False
 
     def answers_to(self, qualifier: Sequence[str], name: str) -> bool:
-        if self.name.lower() != name.lower() or (self.merged and not qualifier):
+        if self.name.lower() != name.lower() or (self.merged and not qualifier) or self.whole:
             return False
         return _is_suffix(qualifier, self.qualifier)
 
@@ -72,6 +75,15 @@ class Scope:
             if found:
                 return found, taken
         return (), 0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether these are all columns that can be named."""
+        return not any(v.whole for v in self.visible)
+
+    def is_double(self, visible: Visible) -> bool:
+        """Whether a merged column stands beside another of its name: neither can be named."""
+        return not visible.qualifier and len(self.resolve([visible.name])[0]) > 1
 
     def star(self, qualifier: Sequence[str]) -> tuple[Visible, ...]:
         """The columns of `*`, or of `qualifier.*`, in which Spark gives merged columns first."""

@@ -1,4 +1,4 @@
-"""The items of a select list, `*` spelled out."""
+"""The items of a select list, those that a `*` stands for among them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from sqlglot import exp
 from everview.algebra.scalars import Scalar
 from everview.errors import Code
 from everview.sql.aggregate_functions import aggregates_in, windows_in
-from everview.sql.emit import SPARK
 from everview.sql.findings import Findings
 from everview.sql.parser import span_of
-from everview.sql.reading import Star
 from everview.sql.scope import Scope, Visible
+from everview.sql.stars import is_star, qualifier_of
 from everview.sql.types import type_of
 
 
@@ -63,7 +62,7 @@ def _items(
     inner = item.this if isinstance(item, exp.Alias) else item
     if isinstance(inner, exp.QueryTransform):  # no expression; `forbidden` has it
         return None
-    if _is_star(inner):
+    if is_star(inner):
         found = _star(inner, scope, findings)
         if found is None:
             return None
@@ -85,16 +84,10 @@ def _output_name(item: exp.Expr, text: str) -> str:
     return text[span.start : span.end] if span else item.sql(dialect="spark")
 
 
-def _is_star(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Star) or (
-        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
-    )
-
-
 def _star(star: exp.Expr, scope: Scope | None, findings: Findings) -> tuple[Visible, ...] | None:
     if scope is None:
         return None
-    qualifier = [p.name for p in star.parts[:-1]] if isinstance(star, exp.Column) else []
+    qualifier = qualifier_of(star)
     found = scope.star(qualifier)
     inner = star.this if isinstance(star, exp.Column) else star
     if inner.args.get("replace") or inner.args.get("rename"):
@@ -112,13 +105,10 @@ def _star(star: exp.Expr, scope: Scope | None, findings: Findings) -> tuple[Visi
         findings.mistake(Code.UNKNOWN_COLUMN, detail, hint, span)
         return None
     kept = tuple(v for v in found if v.name.lower() not in left_out)
-    double = [v.name for v in kept if not v.qualifier and len(scope.resolve([v.name])[0]) > 1]
+    double = [v.name for v in kept if scope.is_double(v)]
     if double:
         detail = f"* has a column {double[0]} that cannot be told from another of this name"
         hint = "write the columns instead of *, and give each query in FROM a name"
         findings.mistake(Code.AMBIGUOUS_COLUMN, detail, hint, span)
         return None
-    if span:
-        spelled = ", ".join(".".join(map(SPARK.identifier, (*v.qualifier, v.name))) for v in kept)
-        findings.stars.append(Star(span, spelled))
     return kept

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from sqlglot import exp
 
 from everview.sql.aggregate_functions import OF_SOME_ROW
 from everview.sql.parser import called_name
-from everview.sql.scope import Scope
+from everview.sql.scopes import Around
 
 _TEXTS = {
     *("btrim", "concat", "concat_ws", "date_format", "format_string", "get_json_object"),
@@ -20,11 +20,8 @@ _TEXTS = {
 _OF_ITS_ARGUMENT = {"max", "min", "lag", "lead", "nth_value", *OF_SOME_ROW}
 _WHOLES = (exp.Window, exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
 
-Scopes = Sequence[Scope | None]
-"""What can be named at a place: in its own SELECT first, then in those around it."""
 
-
-def type_of(node: exp.Expr, scopes: Scopes) -> str:
+def type_of(node: exp.Expr, scopes: Around) -> str:
     """Spark's type of an expression, of texts `string`; empty if it is not known."""
     node = node.unnest()
     match node:
@@ -56,12 +53,12 @@ def values_of(node: exp.Expr) -> list[exp.Expr]:
     return [node.this, *node.expressions]
 
 
-def _type_of_column(names: list[str], scopes: Scopes) -> str:
+def _type_of_column(names: list[str], scopes: Around) -> str:
     for scope in scopes:
         if scope is None:  # it may be a column of something that is not known
             return ""
         found, taken = scope.resolve(names)
-        if found:
+        if found or not scope.is_known:
             return _agreed(v.type for v in found) if taken == len(names) else ""
     return ""
 
