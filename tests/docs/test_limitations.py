@@ -19,8 +19,6 @@ NOT_READ = [
     "TABLE t",
     "SELECT k FROM t UNION ALL TABLE t",
     "VALUES (1)",
-    "FROM t",
-    "FROM t |> WHERE x > 1 |> ORDER BY k |> LIMIT 3",
     "FROM t |> SELECT k, x |> SET x = 1",
     "FROM t |> SELECT k, x |> DROP x",
     "FROM t |> SELECT k, x |> RENAME x AS y",
@@ -41,6 +39,7 @@ READ = {
     "SELECT v:a FROM t": [Code.UNSUPPORTED_OPERATOR, Code.UNSUPPORTED_TYPE],
     "SELECT k FROM t UNION ALL VALUES (1)": [Code.UNSUPPORTED_OPERATOR],
     "FROM t SELECT k": [],
+    "FROM t |> SELECT k |> WHERE k > 1 |> ORDER BY k |> LIMIT 3": [],
     "FROM t |> WHERE x > 1 |> SELECT k": [],
     "FROM t |> AGGREGATE sum(x) AS s GROUP BY k": [],
 }

@@ -136,6 +136,15 @@ def test_time_dependent_recomputes_always(same_view: Lake) -> None:
     view.check("c", Action.FULL, Reason.NOT_INCREMENTAL)
 
 
+def test_a_function_that_reads_another_table_recomputes_always(same_view: Lake) -> None:
+    view = same_view
+    view.table("hidden", "a INT", "(1)")
+    view.sql("CREATE FUNCTION least_hidden() RETURNS INT RETURN SELECT min(a) FROM hidden")
+    view.create("h", "SELECT k, least_hidden() AS low FROM t")
+    view.sql("INSERT INTO hidden VALUES (0)")
+    view.check("h", Action.FULL, Reason.NOT_INCREMENTAL)
+
+
 def test_source_replaced(view: Lake) -> None:
     view.sql(f"CREATE OR REPLACE TABLE t (k INT NOT NULL, x INT) USING delta {FEED}")
     view.sql("INSERT INTO t VALUES (5, 50)")

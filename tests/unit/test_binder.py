@@ -289,6 +289,19 @@ def test_the_frozen_text_spells_out_stars_and_full_names() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("select * from (select a, b from t)", "`a`, `b`"),
+        ("select *, 1 from (select a from t), u x", "`a`, `x`.`y`, `x`.`k`, 1"),
+        ("select * from (select a from t) d", "`d`.`a`"),
+        ("with w as (select a from t) select * from w", "`w`.`a`"),
+    ],
+)
+def test_a_query_has_the_name_that_it_is_given_and_no_other(text: str, expected: str) -> None:
+    assert f"select {expected} from" in read(text).frozen_text()
+
+
 def test_the_frozen_text_means_the_same_when_read_again() -> None:
     text = "with c as (select * except (b) from t) select * from c join u using (k)"
     again = read(text).frozen_text()
@@ -402,12 +415,22 @@ def test_a_predicate_with_any_is_no_aggregate() -> None:
         ("select y from t semi join u on t.k = u.k", Code.UNKNOWN_COLUMN, "y"),
         ("select a from t, bag", Code.AMBIGUOUS_COLUMN, "a"),
         ("select d.a from (select a, b as a from t) d", Code.AMBIGUOUS_COLUMN, "d.a"),
+        ("select a from (select a from t), bag", Code.AMBIGUOUS_COLUMN, "a"),
+        ("select * from (select a from t), bag", Code.AMBIGUOUS_COLUMN, "*"),
+        ("select subquery.a from (select a from t)", Code.UNKNOWN_COLUMN, "subquery.a"),
         ("select a from t union all select a, b from t", Code.COLUMN_COUNT, "a, b from t"),
         ("select p from (select a from t) d(p, q)", Code.COLUMN_COUNT, "a from t"),
         ("select p from t x(p)", Code.COLUMN_COUNT, "t x(p"),
-        ("select transform(a) using 'cat' from t", Code.FORBIDDEN_FUNCTION, "transform(a) using"),
         ("select a from text.`/etc/passwd`", Code.FORBIDDEN_SOURCE, "text.`/etc/passwd`"),
         ("select a from Delta.`/data/t`", Code.FORBIDDEN_SOURCE, "Delta.`/data/t`"),
+        ("select a from csv.`s3://b/t`", Code.FORBIDDEN_SOURCE, "csv.`s3://b/t`"),
+        ("select a from c.parquet.`/t`", Code.FORBIDDEN_SOURCE, "c.parquet.`/t`"),
+        (
+            "select a from t where exists (select 1 from (select * from orc.`/x`) d)",
+            Code.FORBIDDEN_SOURCE,
+            "orc.`/x`",
+        ),
+        ("select a from a.b.c.t", Code.UNKNOWN_TABLE, "a.b.c.t"),
         ("select a from hive", Code.UNSUPPORTED_SOURCE, "hive"),
         ("select a from t version as of 3", Code.UNSUPPORTED_SOURCE, "t"),
         ("select a from t timestamp as of '2026-01-01'", Code.UNSUPPORTED_SOURCE, "t"),

@@ -7,7 +7,7 @@ import pytest
 from everview.algebra.relations import Aggregate, Project, Union
 from everview.algebra.trees import nodes
 from everview.errors import Code
-from tests.unit.given import errors_of, lines, marked, relation
+from tests.unit.given import errors_of, lines, marked, read, relation
 
 LEFT, RIGHT = "view_counts.__ev_left", "view_counts.__ev_right"
 
@@ -114,3 +114,10 @@ def test_branches_have_the_same_number_of_columns() -> None:
     (problem,) = errors_of(text)
     assert problem.code is Code.COLUMN_COUNT
     assert marked(problem, text).startswith("y, k")
+
+
+def test_a_branch_that_is_not_understood_hides_nothing_of_the_other() -> None:
+    text = "select * from range(3) union all select zz from t"
+    assert [marked(p, text) for p in errors_of(text)] == ["zz"]
+    text = "select * from range(3) union all select (select max(y) from u) from t"
+    assert len(read(text).problems) == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everview.analysis.determinism import forbidden_calls, undetermined_calls
+from everview.analysis.determinism import undetermined_calls
 from everview.errors import Code
 from tests.unit.given import marked, read
 
@@ -55,12 +55,3 @@ def test_a_function_of_the_tables_or_a_mere_name_is_none(text: str) -> None:
 def test_every_call_is_found_in_ctes_and_subqueries_too() -> None:
     text = "with c as (select rand() as r from t) select r from c where r in (select uuid() from u)"
     assert [marked(p, text) for p in undetermined_calls(read(text).calls)] == ["rand", "uuid"]
-
-
-@pytest.mark.parametrize("name", ["reflect", "java_method", "try_reflect"])
-def test_calling_java_by_name_is_forbidden(name: str) -> None:
-    text = f"select {name}('java.lang.System', 'exit', 1) as v from t"
-    (problem,) = forbidden_calls(read(text).calls)
-    assert problem.code is Code.FORBIDDEN_FUNCTION
-    assert marked(problem, text) == name
-    assert forbidden_calls(read("select upper('reflect') as v from t").calls) == ()

@@ -38,19 +38,8 @@ _BY_SESSION = {
     "current_timezone",
     "version",
 }
-_RUNS_CODE = {"reflect", "java_method", "try_reflect"}
 
 _BY_ITSELF = "take it out of the view, compute it in the base table, or use REFRESH POLICY FULL"
-
-
-def forbidden_calls(calls: Iterable[Call]) -> tuple[Problem, ...]:
-    """Calls that no view may contain, whatever its refresh policy: they run foreign code."""
-    hint = "a view may not run code by name; use Spark's functions"
-    return tuple(
-        Problem(Code.FORBIDDEN_FUNCTION, f"{c.name}() calls Java code by its name", hint, c.span)
-        for c in calls
-        if c.name in _RUNS_CODE
-    )
 
 
 def undetermined_calls(calls: Iterable[Call]) -> tuple[Problem, ...]:

@@ -14,9 +14,7 @@ from everview.algebra.relations import Join, JoinKind, Project, Relation, Scan, 
 from everview.algebra.scalars import ColumnRef
 from everview.algebra.trees import inputs_of
 from everview.analysis.comparable import not_matchable, not_nettable
-from everview.analysis.determinism import forbidden_calls
 from everview.catalog.tables import Field, FindTable, Table
-from everview.errors import SqlError
 from everview.program.column_names import check_clustering, check_properties, column_names
 from everview.program.definition import Definition
 from everview.program.offline_tables import full_name
@@ -33,9 +31,6 @@ def define_offline(create: CreateMaterializedView, find_table: FindTable) -> Def
     """
     check_properties(create)
     reading = read_query(create.query, find_table)
-    forbidden = forbidden_calls(reading.calls)
-    if forbidden:
-        raise SqlError(*forbidden, sql=create.query)
     names = column_names(create, reading.names) if reading.names else ()
     columns = _columns(names, reading.relation, reading.tables)
     definition = Definition(

@@ -10,7 +10,6 @@ from pyspark.sql.types import StructType
 
 from everview.algebra.relations import Join, Relation
 from everview.analysis.comparable import not_matchable, not_nettable
-from everview.analysis.determinism import forbidden_calls
 from everview.analysis.order_dependence import depends_on_order
 from everview.catalog.tables import Field
 from everview.errors import Code, Problem, SqlError
@@ -39,9 +38,6 @@ def define(
     user = workspace.user
     check_properties(create)
     reading = read_query(create.query, lambda name: find_table(user, name))
-    forbidden = forbidden_calls(reading.calls)
-    if forbidden:
-        raise SqlError(*forbidden, sql=create.query)
     settings = like.settings if like else meaning_of(user)
     namespace = (
         like.namespace

@@ -7,8 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 
-from pyspark.sql import SparkSession
-
 from everview.algebra.printing import short_name
 from everview.maintenance.folding import DELETE, INSERT, OP, UPDATE
 from everview.maintenance.identity import COUNT
@@ -24,6 +22,7 @@ from everview.program.records import (
     RowCounts,
     Why,
 )
+from everview.program.schema_drift import why_schema_changed
 from everview.program.steps import ApplyDelta, Program
 from everview.spark import apply
 from everview.spark.capture import Captured, captured
@@ -31,7 +30,7 @@ from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.compute import Computation
 from everview.spark.hold import Held, hold
 from everview.spark.own_rows import are_few, are_rewritten, own_rows
-from everview.spark.pins import Pin, why_key_lost, why_not_continuous
+from everview.spark.pins import Pin, columns_now, why_key_lost, why_not_continuous
 from everview.spark.session import set_for
 from everview.spark.state import keep_deletion_vectors
 from everview.spark.trust import check_identity
@@ -53,7 +52,7 @@ def refresh_incrementally(
 ) -> tuple[Record, Commit]:
     """Take the changes of the moved tables into the view; MustBeFull if that cannot be done."""
     session = writer.session
-    _check_continuity(session, program, pins, moved, before)
+    _check_continuity(writer, program, pins, moved, before)
     if program.compute.plan.relevance.is_empty_for_ever:
         return _advance(writer, _record(writer, pins, {}, before))
     with ExitStack() as held:
@@ -95,7 +94,7 @@ def refresh_incrementally(
 
 
 def _check_continuity(
-    session: SparkSession,
+    writer: Writer,
     program: Program,
     pins: Sequence[Pin],
     moved: Sequence[Pin],
@@ -108,11 +107,12 @@ def _check_continuity(
         position = before.position(str(pin.name))
         if position is None:
             raise MustBeFull(Why(Reason.SOURCE_REPLACED, f"{pin.name.short} is new to the view"))
-        why = why_not_continuous(session, pin, position)
-        if why and why.code is Reason.SCHEMA_CHANGED:
-            raise MustBeRebuilt(why)
+        why = why_not_continuous(pin, position)
         if why:
             raise MustBeFull(why)
+    changed = why_schema_changed(writer.view.definition, columns_now(writer.session, moved))
+    if changed:
+        raise MustBeRebuilt(changed)
 
 
 def _guard(program: Program, plan: Plan, changed: Mapping[str, Captured]) -> GuardFound | None:

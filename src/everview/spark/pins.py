@@ -9,11 +9,18 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from everview.catalog.names import Name
-from everview.catalog.tables import Table
+from everview.catalog.tables import Field, Table
 from everview.errors import Code, Problem, RefreshError
 from everview.program.definition import Definition
 from everview.program.records import Reason, SourcePosition, Why
-from everview.spark.tables import Detail, Log, describe, describe_together, open_log
+from everview.spark.tables import (
+    Detail,
+    Log,
+    describe,
+    describe_together,
+    fields_of,
+    open_log,
+)
 from everview.sql.stored_constraints import constraints_of
 
 
@@ -80,7 +87,7 @@ def count_rows(session: SparkSession, pins: Iterable[Pin]) -> int:
     return int(session.sql(f"SELECT {' + '.join(counts)}").collect()[0][0])
 
 
-def why_not_continuous(session: SparkSession, pin: Pin, before: SourcePosition) -> Why | None:
+def why_not_continuous(pin: Pin, before: SourcePosition) -> Why | None:
     """Why the change since the recorded position cannot be read as a feed, if it cannot."""
     name = pin.name.short
     if pin.position.id != before.id:
@@ -93,19 +100,12 @@ def why_not_continuous(session: SparkSession, pin: Pin, before: SourcePosition) 
         return Why(Reason.SOURCE_REPLACED, message)
     if not pin.detail.has_feed:
         return Why(Reason.FEED_OFF, f"the change feed of {name} is off")
-    return why_schema_changed(session, pin)
-
-
-def why_schema_changed(session: SparkSession, pin: Pin) -> Why | None:
-    """A column that the view's table had and that is gone, or is of another type now."""
-    now = {f.name.lower(): f for f in session.table(pin.name.quoted()).schema}
-    for field in pin.table.fields:
-        current = now.get(field.name.lower())
-        if current is None or current.dataType.simpleString() != field.type:
-            is_now = "is gone" if current is None else f"is now {current.dataType.simpleString()}"
-            message = f"the column {field.name} of {pin.name.short} {is_now}"
-            return Why(Reason.SCHEMA_CHANGED, message)
     return None
+
+
+def columns_now(session: SparkSession, pins: Iterable[Pin]) -> dict[Name, tuple[Field, ...]]:
+    """The columns that pinned tables have now."""
+    return {pin.name: fields_of(session, pin.name) for pin in pins}
 
 
 def why_key_lost(pins: Iterable[Pin]) -> Why | None:

@@ -28,6 +28,7 @@ from everview.program.records import (
     Why,
     result_of,
 )
+from everview.program.schema_drift import why_schema_changed
 from everview.program.steps import Program
 from everview.program.switches import NONE, Switches, switched_program
 from everview.program.view_log import newest_record
@@ -37,7 +38,7 @@ from everview.spark.compute import source_of
 from everview.spark.guard import checked_whole
 from everview.spark.hold import SMALL
 from everview.spark.incremental import refresh_incrementally
-from everview.spark.pins import Pin, count_rows, pin_sources, why_key_lost, why_schema_changed
+from everview.spark.pins import Pin, columns_now, count_rows, pin_sources, why_key_lost
 from everview.spark.session import Workspace
 from everview.spark.state import View
 from everview.spark.trust import check_identity, refuted, unproven
@@ -165,7 +166,8 @@ def _is_outdated(writer: Writer, pins: Sequence[Pin]) -> bool:
     program = writer.view.definition.program
     if program and program.compute.plan.relies_on and why_key_lost(pins):
         return True
-    return any(why_schema_changed(writer.session, pin) for pin in pins)
+    now = columns_now(writer.session, pins)
+    return why_schema_changed(writer.view.definition, now) is not None
 
 
 def _has_moved(pin: Pin, before: Record | None) -> bool:
@@ -184,7 +186,8 @@ def _why_full(
     if definition.policy is RefreshPolicy.FULL:
         return Why(Reason.POLICY_FULL, "the view's refresh policy is FULL")
     problems = definition.all_problems
-    wavering = (Code.NON_DETERMINISTIC, Code.TIME_DEPENDENT)
+    # a function of the user's own may read tables that the view does not name
+    wavering = (Code.NON_DETERMINISTIC, Code.TIME_DEPENDENT, Code.USER_FUNCTION)
     if problems and (moved or any(p.code in wavering for p in problems)):
         return Why(Reason.NOT_INCREMENTAL, problems[0].detail)
     return None

@@ -190,9 +190,13 @@ def find_table(spark: SparkSession, name: Name) -> Table | None:
     detail = describe(spark, name)
     if detail is None:
         return Table(name, (), unsupported="is not a Delta table")
+    return Table(name, fields_of(spark, name), constraints_of(detail.properties, name))
+
+
+def fields_of(spark: SparkSession, name: Name) -> tuple[Field, ...]:
+    """The columns of a table as they are now."""
     schema = spark.table(name.quoted()).schema
-    fields = tuple(Field(f.name, f.dataType.simpleString(), f.nullable) for f in schema)
-    return Table(name, fields, constraints_of(detail.properties, name))
+    return tuple(Field(f.name, f.dataType.simpleString(), f.nullable) for f in schema)
 
 
 def open_log(spark: SparkSession, detail: Detail) -> Log:

@@ -9,10 +9,11 @@ from pyspark.sql import SparkSession
 
 from everview.algebra.printing import short_name
 from everview.catalog.names import Name
-from everview.errors import CatalogError, Code, Problem
+from everview.errors import CatalogError, Code, Problem, SqlError
 from everview.program.definition import Definition
 from everview.program.notices import feed_notices
 from everview.program.records import Reason, RefreshResult, Violation, Why
+from everview.program.schema_drift import cannot_follow
 from everview.program.switches import NONE, Switches
 from everview.program.verification import Verification
 from everview.spark.build import build_view
@@ -161,7 +162,10 @@ class Views:
             broken = {v.constraint for v in found} or definition.constraints
             anew = definition.without(broken)
         else:
-            anew = self._redefine(definition)
+            try:
+                anew = self._redefine(definition)
+            except SqlError as error:
+                raise cannot_follow(definition, error) from None
         result = self._build(anew, must.why, found)
         drop_table(self.spark, view.state.name, self.warehouse)
         return result

@@ -14,16 +14,22 @@ from everview.catalog.tables import FindTable, Table
 from everview.errors import SqlError
 from everview.sql.bound import UNKNOWN, Bound, Cte, Ctes
 from everview.sql.calls import calls_in
+from everview.sql.clock_words import clock_words
 from everview.sql.findings import Findings
 from everview.sql.first_rows import read_first, take_first
+from everview.sql.forbidden import forbidden
 from everview.sql.from_clause import FromClause
+from everview.sql.meanings import leaves_open, meanings_in
 from everview.sql.naming import References
-from everview.sql.parser import identifier_starts, parse_query
+from everview.sql.parser import has_hint, identifier_starts, parse_query
 from everview.sql.reading import Reading
 from everview.sql.scalar_reader import ScalarReader
+from everview.sql.scope import Scope
 from everview.sql.select import read_select
 from everview.sql.set_operations import distinct, except_, intersect, union_all
+from everview.sql.stars import stars_in
 from everview.sql.table_uses import find_tables
+from everview.sql.unseen_sources import unseen_sources
 
 _REFUSED = {
     "limit": "LIMIT",
@@ -42,13 +48,20 @@ def read_query(text: str, find_table: FindTable) -> Reading:
     """Read a view's query; SqlError with every mistake in it, if there is any."""
     tree, tokens = parse_query(text)
     uses, tables, missing = find_tables(tree, find_table)
-    findings = Findings(tokens)
-    binder = _Binder(ScalarReader(text, findings), References(_lambda_names(tree)), tables)
+    findings, scopes = Findings(tokens), dict[int, Scope | None]()
+    refs = References(_lambda_names(tree))
+    binder = _Binder(ScalarReader(text, findings), refs, tables, scopes)
     limited = take_first(tree)
-    bound = binder.query(tree, {}, binder.refs.fresh("view"), ())
+    bound = binder.query(tree, {}, refs.fresh("view"), ())
+    _Binder(ScalarReader(text, Findings(tokens)), refs, tables, scopes).look_into(tree, {})
+    findings.reasons.extend(clock_words(tree, scopes))
+    stars, is_open = stars_in(tree, scopes, text)
     names = tuple(v.name for v in bound.scope.visible) if bound.scope else ()
     first = read_first(limited, names, findings) if limited else None
-    errors = (*missing, *findings.errors)
+    if has_hint(tokens):
+        findings.notices.append("hints have an effect only when the view is recomputed")
+    calls = calls_in(tokens, identifier_starts(tree))
+    errors = (*forbidden(tokens, calls), *missing, *unseen_sources(tree), *findings.errors)
     if errors:
         raise SqlError(*dict.fromkeys(errors), sql=text)
     reasons = tuple(dict.fromkeys(findings.reasons))
@@ -58,10 +71,12 @@ def read_query(text: str, find_table: FindTable) -> Reading:
         problems=reasons,
         notices=tuple(dict.fromkeys(findings.notices)),
         uses=uses,
-        calls=calls_in(tokens, identifier_starts(tree)),
-        stars=tuple(dict.fromkeys(findings.stars)),
+        calls=calls,
+        stars=stars,
         names=names,
         first=first,
+        meanings=tuple(meanings_in(tree, scopes)),
+        is_open=is_open or leaves_open(tree, scopes),
     )
 
 
@@ -69,10 +84,14 @@ class _Binder:
     """Reads the queries of one text, each with those inside it."""
 
     def __init__(
-        self, scalars: ScalarReader, refs: References, tables: Mapping[tuple[str, ...], Table]
+        self,
+        scalars: ScalarReader,
+        refs: References,
+        tables: Mapping[tuple[str, ...], Table],
+        scopes: dict[int, Scope | None],
     ) -> None:
         self.scalars, self.refs, self.findings = scalars, refs, scalars.findings
-        self.from_clause = FromClause(tables, scalars, refs, self.query)
+        self.from_clause = FromClause(tables, scalars, refs, self.query, scopes)
 
     def query(self, node: exp.Expr, ctes: Ctes, ref: str, names: Sequence[str]) -> Bound:
         """A query whose outputs are columns of `ref`, called `names` if these are given."""
@@ -88,6 +107,21 @@ class _Binder:
                 return self._set_operation(node, ctes, ref, names)
         self.findings.refuse("a query of this form", node)
         return UNKNOWN
+
+    def look_into(self, node: exp.Expr, ctes: Ctes) -> None:
+        """Read the queries that are no part of the relation, those in expressions and LATERAL.
+
+        What is found out is what can be named in them; what is wrong with them, Spark says.
+        """
+        if isinstance(node, exp.Select) and id(node) not in self.from_clause.scopes:
+            self.query(node, ctes, self.refs.fresh("inner"), ())
+        own = self._with(node, ctes)
+        for child in node.iter_expressions():
+            if isinstance(child, exp.With):
+                for cte in child.expressions:
+                    self.look_into(cte.this, own[cte.alias.lower()].visible)
+            else:
+                self.look_into(child, own)
 
     def _with(self, node: exp.Expr, ctes: Ctes) -> Ctes:
         with_ = node.args.get("with_")
@@ -132,11 +166,11 @@ class _Binder:
             left = self._set_operation(node.this, ctes, of_left, names, keeps_duplicates=True)
         else:
             left = self.query(node.this, ctes, of_left, names)
+        shown = [v.name for v in left.scope.visible] if left.scope else []
+        right = self.query(node.expression, ctes, of_right, shown)
         if left.scope is None:
             return UNKNOWN
-        shown = [v.name for v in left.scope.visible]
-        right = self.query(node.expression, ctes, of_right, shown)
-        scope = left.scope.under(ref)
+        scope = left.scope.typed_with(right.scope).under(ref)
         if left.relation is None or right.relation is None:
             return Bound(None, scope)
         if is_union:

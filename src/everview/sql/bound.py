@@ -15,11 +15,18 @@ from everview.sql.scope import Scope
 class Bound:
     """A part of FROM or a whole query: its relation, and what can be named of it.
 
-    The relation is None if it cannot be expressed, the scope if it is not even known.
+    The relation is None if it cannot be expressed, the scope if it is not even known; `partly`
+    may then have some of its columns.
     """
 
     relation: Relation | None
     scope: Scope | None
+    partly: Scope | None = None
+
+    @property
+    def listed(self) -> Scope | None:
+        """Its columns, as far as they are known."""
+        return self.partly if self.scope is None else self.scope
 
 
 UNKNOWN = Bound(None, None)

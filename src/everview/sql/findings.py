@@ -1,4 +1,4 @@
-"""What is found out about a query while it is read: mistakes, reasons, notices, stars.
+"""What is found out about a query while it is read: mistakes, reasons, notices.
 
 Problems are gathered, not raised, so that a user sees every one of them at once.
 """
@@ -12,7 +12,6 @@ from sqlglot.tokenizer_core import Token
 
 from everview.errors import Code, Problem, Span
 from everview.sql.parser import span_of
-from everview.sql.reading import Star
 
 _LEAVE_OUT = "take it out of the view, or use REFRESH POLICY FULL"
 
@@ -25,7 +24,6 @@ class Findings:
     errors: list[Problem] = field(default_factory=list)
     reasons: list[Problem] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
-    stars: list[Star] = field(default_factory=list)
 
     @property
     def is_expressible(self) -> bool:

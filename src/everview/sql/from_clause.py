@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from sqlglot import exp
 
-from everview.algebra.columns import Column
 from everview.algebra.relations import Join, JoinKind, Relation, Scan
-from everview.algebra.scalars import TRUE, ColumnRef, Compare, Scalar, conjunction
+from everview.algebra.scalars import NULL, TRUE, ColumnRef, Compare, Scalar, conjunction
 from everview.catalog.tables import Table
 from everview.errors import Code
 from everview.sql.aggregate_calls import forbid
@@ -47,6 +46,8 @@ class FromClause:
     scalars: ScalarReader
     refs: References
     read_query: ReadQuery
+    scopes: dict[int, Scope | None]
+    """What can be named in each SELECT and each join that was read, by the id of its node."""
 
     @property
     def _findings(self) -> Findings:
@@ -57,9 +58,13 @@ class FromClause:
         from_ = node.args.get("from_")
         if from_ is None:
             self._findings.refuse("a SELECT without FROM", node)
+            self.scopes[id(node)] = Scope()
             return Bound(None, Scope())
         bound = self._joined(self._source(from_.this, ctes), node, ctes)
-        return Bound(bound.relation, None) if node.args.get("laterals") else bound
+        for lateral in node.args.get("laterals") or ():
+            bound = Bound(bound.relation, None, _sum(bound.listed, _whole(lateral.alias)))
+        self.scopes[id(node)] = bound.listed
+        return bound
 
     def _joined(self, bound: Bound, node: exp.Expr, ctes: Ctes) -> Bound:
         """What FROM joins; JOIN binds closer than a comma: `a, b JOIN c` is a × (b ⋈ c)."""
@@ -78,8 +83,9 @@ class FromClause:
         if kind is None:
             words = " ".join(w for w in (join.method, join.side, join.kind) if w)
             self._findings.refuse(f"{words} JOIN", join.this)
+        self.scopes[id(join)] = _sum(left.listed, right.listed)
         if left.scope is None or right.scope is None:
-            return UNKNOWN
+            return Bound(None, None, _partly(left.listed, right.listed, join, kind))
         condition, scope = self._condition(left.scope, right.scope, join)
         if kind is not None and kind.keeps_left_only:
             scope = Scope(scope.visible[: len(left.scope.visible)])
@@ -139,7 +145,7 @@ class FromClause:
             case _:
                 what = "a source in FROM that is neither a table nor a query"
                 self._findings.refuse(what, node)
-                return UNKNOWN
+                return _unknown(node.alias)
         return self._joined(bound, node, ctes)
 
     def _table_or_cte(self, node: exp.Table, ctes: Ctes) -> Bound:
@@ -154,12 +160,18 @@ class FromClause:
         ref = self.refs.fresh(node.alias or table.name.last)
         scan = Scan(str(table.name), ref, tuple(f.name for f in table.fields))
         qualifier = (node.alias,) if node.alias else table.name.parts
-        return self._renamed(Bound(scan, _scope(scan.names, qualifier, scan.columns)), node)
+        visible = (
+            Visible(f.name, qualifier, ColumnRef(c), type=f.type)
+            for f, c in zip(table.fields, scan.columns, strict=True)
+        )
+        return self._renamed(Bound(scan, Scope(tuple(visible))), node)
 
     def _renamed(self, bound: Bound, node: exp.Expr) -> Bound:
         """What stands in FROM under the alias behind it, if there is one: `t AS x (a, b)`."""
-        if bound.scope is None or not node.alias:
+        if not node.alias:
             return bound
+        if bound.scope is None:
+            return UNKNOWN
         visible = bound.scope.star(())
         names = _alias_columns(node) or [v.name for v in visible]
         if len(names) != len(visible):
@@ -168,7 +180,8 @@ class FromClause:
             self._findings.mistake(Code.COLUMN_COUNT, detail, hint, span_of(node))
             return UNKNOWN
         own = (node.alias,)
-        scope = [Visible(n, own, v.scalar) for n, v in zip(names, visible, strict=True)]
+        pairs = zip(names, visible, strict=True)
+        scope = (replace(v, name=n, qualifier=own) for n, v in pairs)
         return Bound(bound.relation, Scope(tuple(scope)))
 
     def _derived(
@@ -177,30 +190,49 @@ class FromClause:
         query: exp.Expr,
         ctes: Ctes,
         names: Sequence[str],
-        name: str = "subquery",
+        name: str = "",
     ) -> Bound:
-        ref = self.refs.fresh(node.alias or name)
+        """A query in FROM; `name` is what WITH calls it. Without any name it has no qualifier."""
+        called = node.alias or name
+        ref = self.refs.fresh(called or "subquery")
         bound = self.read_query(query, ctes, ref, tuple(_alias_columns(node) or names))
         if bound.scope is None:
-            return bound
-        qualifier = (node.alias or name,)
-        columns = [v.scalar.column for v in bound.scope.visible if isinstance(v.scalar, ColumnRef)]
-        shown = [v.name for v in bound.scope.visible]
-        return Bound(bound.relation, _scope(shown, qualifier, columns))
+            return _unknown(called)
+        own = (called,) if called else ()
+        scope = Scope(tuple(replace(v, qualifier=own) for v in bound.scope.visible))
+        return Bound(bound.relation, scope)
+
+
+def _unknown(alias: str) -> Bound:
+    """A source whose columns are not known, but depend on no column of a table besides it."""
+    return Bound(None, None, _whole(alias))
+
+
+def _whole(alias: str) -> Scope | None:
+    """All columns of a source of which nothing but its name is known, if it has one."""
+    return Scope((Visible("*", (alias,), NULL, whole=True),)) if alias else None
+
+
+def _sum(left: Scope | None, right: Scope | None) -> Scope | None:
+    return left + right if left is not None and right is not None else None
+
+
+def _partly(
+    left: Scope | None, right: Scope | None, join: exp.Join, kind: JoinKind | None
+) -> Scope | None:
+    """What is known of a join with something unknown, with which USING could merge anything."""
+    if kind is None or join.args.get("using") or join.method == "NATURAL":
+        return None
+    return left if kind.keeps_left_only else _sum(left, right)
 
 
 def _cross(left: Bound, right: Bound) -> Bound:
     if left.scope is None or right.scope is None:
-        return UNKNOWN
+        return Bound(None, None, _sum(left.listed, right.listed))
     scope = left.scope + right.scope
     if left.relation is None or right.relation is None:
         return Bound(None, scope)
     return Bound(Join(left.relation, right.relation, TRUE), scope)
-
-
-def _scope(names: Sequence[str], qualifier: tuple[str, ...], columns: Sequence[Column]) -> Scope:
-    visible = [Visible(n, qualifier, ColumnRef(c)) for n, c in zip(names, columns, strict=False)]
-    return Scope(tuple(visible))
 
 
 def _alias_columns(node: exp.Expr) -> list[str]:

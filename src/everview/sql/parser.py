@@ -6,6 +6,7 @@ of it: the tree says which names in it are columns, the text is what runs.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 from sqlglot import exp
@@ -14,6 +15,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from everview.errors import Code, Problem, Span, SqlError
+from everview.sql.comments import check_comments
 
 _DIALECT = Spark()
 _SPAN = "everview_span"
@@ -109,6 +111,11 @@ class _SpanParser(_DIALECT.parser_class):  # type: ignore[misc, name-defined]
         window.meta[_INSIDE] = Span(self._tokens[first].end + 1, self._tokens[last].start)
         return first
 
+    def _parse_hint(self) -> exp.Hint | None:
+        """A hint stays in the text and out of the tree: it names nothing that the query reads."""
+        self._match(TokenType.HINT)
+        return None
+
     def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
         comma = self._curr is not None and self._curr.token_type is TokenType.COMMA
         node = super()._parse_join(*args, **kwargs)
@@ -121,6 +128,7 @@ def parse_query(text: str) -> tuple[exp.Query, tuple[Token, ...]]:
     """The tree and the tokens of a query; SqlError if it is not one query."""
     try:
         tokens = _DIALECT.tokenize(text)
+        check_comments(text, tokens)
         trees = _SpanParser(dialect=_DIALECT).parse(tokens, text)
     except ParseError as error:
         raise _syntax_error(text, error) from None
@@ -183,6 +191,11 @@ def inside_of(window: exp.Window) -> Span | None:
 def is_comma(join: exp.Join) -> bool:
     """Whether a join was written as a comma."""
     return bool(join.meta.get(_COMMA))
+
+
+def has_hint(tokens: Iterable[Token]) -> bool:
+    """Whether a query has a hint, `/*+ … */` behind SELECT."""
+    return any(token.token_type is TokenType.HINT for token in tokens)
 
 
 def identifier_starts(tree: exp.Expr) -> frozenset[int]:

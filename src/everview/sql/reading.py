@@ -70,11 +70,20 @@ class Reading:
     """What the query's columns are called; empty if that is not known."""
     first: First | None = None
     """Which rows of `relation` are shown; all, if that is not said."""
+    meanings: tuple[tuple[Span | None, str], ...] = ()
+    """What each name means, at its place."""
+    is_open: bool = False
+    """Whether any new column of a table may change what the query means."""
 
     @property
     def tables(self) -> tuple[Table, ...]:
         """The base tables, each once, in the order of their first use."""
         return tuple({use.table.name: use.table for use in self.uses}.values())
+
+    def means_the_same(self, other: Reading) -> bool:
+        """Whether the same text, read over other columns of its tables, says the same."""
+        mine, others = ((r.names, r.stars, r.meanings) for r in (self, other))
+        return mine == others and not self.is_open
 
     def frozen_text(self) -> str:
         """The query with every `*` spelled out and every table by its full name."""

@@ -209,9 +209,11 @@ class ScalarReader:
         found, taken = names.scope.resolve(written)
         alias = names.aliases.get(written[0].lower())
         if len({v.scalar for v in found}) > 1:
-            owners = ", ".join(sorted({".".join(v.qualifier[-1:]) for v in found}))
+            owned = {".".join(v.qualifier[-1:]) or "a query without a name" for v in found}
+            owners = ", ".join(sorted(owned))
             detail = f"the column {'.'.join(written)} is ambiguous: it is in {owners}"
-            shown = ".".join((*found[0].qualifier[-1:], found[0].name))
+            named = next((v for v in found if v.qualifier), found[0])
+            shown = ".".join((*named.qualifier[-1:], named.name))
             hint = f"write the table before it, as in {shown}"
             self.findings.mistake(Code.AMBIGUOUS_COLUMN, detail, hint, whole)
         elif found and (value := names.column(found[0].scalar)) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import zip_longest
 
 from everview.algebra.columns import Column
 from everview.algebra.scalars import ColumnRef, Scalar, Verbatim
@@ -15,16 +16,20 @@ class Visible:
     """A column that can be named: what it is called, who it belongs to, what it stands for.
 
     `merged` marks a column that USING or NATURAL made one with another: it answers to its
-    qualified name only and is left out of `*`.
+    qualified name only and is left out of `*`. `type` is Spark's, empty if it is not known.
+    `whole` marks what stands for all columns of a source of which none is known; they do not
+    become others if a table gets a column.
     """
 
     name: str
     qualifier: tuple[str, ...]
     scalar: Scalar
     merged: bool = False
+    type: str = ""
+    whole: bool = False
 
     def answers_to(self, qualifier: Sequence[str], name: str) -> bool:
-        if self.name.lower() != name.lower() or (self.merged and not qualifier):
+        if self.name.lower() != name.lower() or (self.merged and not qualifier) or self.whole:
             return False
         return _is_suffix(qualifier, self.qualifier)
 
@@ -47,11 +52,17 @@ class Scope:
         """The outputs of a query as columns of another reference."""
         return Scope(
             tuple(
-                Visible(v.name, (ref,), ColumnRef(Column(ref, v.scalar.column.name)))
+                replace(v, qualifier=(ref,), scalar=ColumnRef(Column(ref, v.scalar.column.name)))
                 for v in self.visible
                 if isinstance(v.scalar, ColumnRef)
             )
         )
+
+    def typed_with(self, other: Scope | None) -> Scope:
+        """The outputs of a set operation: a type is known if both sides have it."""
+        types = [v.type for v in other.visible] if other else []
+        pairs = zip_longest(self.visible, types[: len(self.visible)])
+        return Scope(tuple(replace(v, type=v.type if v.type == t else "") for v, t in pairs))
 
     def resolve(self, parts: Sequence[str]) -> tuple[tuple[Visible, ...], int]:
         """All columns that a dotted name can mean, and how many of its parts name the column.
@@ -64,6 +75,15 @@ class Scope:
             if found:
                 return found, taken
         return (), 0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether these are all columns that can be named."""
+        return not any(v.whole for v in self.visible)
+
+    def is_double(self, visible: Visible) -> bool:
+        """Whether a merged column stands beside another of its name: neither can be named."""
+        return not visible.qualifier and len(self.resolve([visible.name])[0]) > 1
 
     def star(self, qualifier: Sequence[str]) -> tuple[Visible, ...]:
         """The columns of `*`, or of `qualifier.*`, in which Spark gives merged columns first."""
@@ -100,5 +120,5 @@ def merged(left: Scope, right: Scope, names: Sequence[str], keeps: Keeps) -> Sco
 def _merged(left: Visible, right: Visible, keeps: Keeps) -> Visible:
     if keeps is Keeps.EITHER:
         both = Verbatim(("coalesce(", left.scalar, ", ", right.scalar, ")"))
-        return Visible(left.name, (), both)
+        return Visible(left.name, (), both, type=left.type if left.type == right.type else "")
     return left if keeps is Keeps.LEFT else right

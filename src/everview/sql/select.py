@@ -47,20 +47,20 @@ def read_select(
         return UNKNOWN
     shown = list(names) or [i.name for i in listed.items]
     columns = [Column(ref, name) for name in unique(shown)]
-    visible = (Visible(n, (ref,), ColumnRef(c)) for n, c in zip(shown, columns, strict=True))
-    scope = Scope(tuple(visible))
+    made = zip(shown, columns, listed.items, strict=True)
+    scope = Scope(tuple(Visible(n, (ref,), ColumnRef(c), type=i.type) for n, c, i in made))
     if source.relation is None or not findings.is_expressible:
         return Bound(None, scope)
     rows = _filtered(source.relation, where)
     if select.grouping is not None:
         rows = _filtered(select.grouping.aggregate(rows, refs), having)
     rows = _filtered(select.windows.over(rows), qualify)
-    made = tuple(Output(c, s) for c, s in zip(columns, outputs, strict=True))
+    items = tuple(Output(c, s) for c, s in zip(columns, outputs, strict=True))
     if not node.args.get("distinct"):
-        return Bound(Project(rows, made), scope)
+        return Bound(Project(rows, items), scope)
     of_rows = refs.fresh(f"{ref}_rows")
-    made = tuple(Output(Column(of_rows, o.column.name), o.scalar) for o in made)
-    return Bound(distinct(Project(rows, made), ref, refs), scope)
+    items = tuple(Output(Column(of_rows, o.column.name), o.scalar) for o in items)
+    return Bound(distinct(Project(rows, items), ref, refs), scope)
 
 
 def _where(node: exp.Select, source: Bound, scalars: ScalarReader) -> Scalar:

@@ -1,4 +1,4 @@
-"""The items of a select list, `*` spelled out."""
+"""The items of a select list, those that a `*` stands for among them."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from sqlglot import exp
 from everview.algebra.scalars import Scalar
 from everview.errors import Code
 from everview.sql.aggregate_functions import aggregates_in, windows_in
-from everview.sql.emit import SPARK
 from everview.sql.findings import Findings
 from everview.sql.parser import span_of
-from everview.sql.reading import Star
 from everview.sql.scope import Scope, Visible
+from everview.sql.stars import is_star, qualifier_of
+from everview.sql.types import type_of
 
 
 @dataclass(frozen=True)
 class Item:
     """One output of a SELECT: an expression, or a column that a `*` stands for.
 
-    `scalar` is that column's; `node` is then the `*`.
+    `scalar` is that column's; `node` is then the `*`. `type` is Spark's, as far as it is known.
     """
 
     name: str
     node: exp.Expr
     alias: str = ""
     scalar: Scalar | None = None
+    type: str = ""
 
     @property
     def is_of_rows(self) -> bool:
@@ -59,14 +60,13 @@ def _items(
     item: exp.Expr, scope: Scope | None, text: str, findings: Findings
 ) -> tuple[Item, ...] | None:
     inner = item.this if isinstance(item, exp.Alias) else item
-    if isinstance(inner, exp.QueryTransform):
-        hint = "a view may not run programs; use Spark's functions"
-        detail = "TRANSFORM … USING runs a program on the cluster"
-        findings.mistake(Code.FORBIDDEN_FUNCTION, detail, hint, span_of(inner))
+    if isinstance(inner, exp.QueryTransform):  # no expression; `forbidden` has it
         return None
-    if _is_star(inner):
+    if is_star(inner):
         found = _star(inner, scope, findings)
-        return None if found is None else tuple(Item(v.name, inner, "", v.scalar) for v in found)
+        if found is None:
+            return None
+        return tuple(Item(v.name, inner, "", v.scalar, v.type) for v in found)
     if isinstance(item.args.get("alias"), exp.Placeholder):  # as sqlglot reads `a:b`
         findings.refuse("a path behind a colon", item)
         return None
@@ -74,7 +74,7 @@ def _items(
         findings.refuse("a function that makes several columns", item)
         return None
     alias = item.alias if isinstance(item, exp.Alias) else ""
-    return (Item(_output_name(item, text), inner, alias),)
+    return (Item(_output_name(item, text), inner, alias, type=type_of(inner, (scope,))),)
 
 
 def _output_name(item: exp.Expr, text: str) -> str:
@@ -84,16 +84,10 @@ def _output_name(item: exp.Expr, text: str) -> str:
     return text[span.start : span.end] if span else item.sql(dialect="spark")
 
 
-def _is_star(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Star) or (
-        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
-    )
-
-
 def _star(star: exp.Expr, scope: Scope | None, findings: Findings) -> tuple[Visible, ...] | None:
     if scope is None:
         return None
-    qualifier = [p.name for p in star.parts[:-1]] if isinstance(star, exp.Column) else []
+    qualifier = qualifier_of(star)
     found = scope.star(qualifier)
     inner = star.this if isinstance(star, exp.Column) else star
     if inner.args.get("replace") or inner.args.get("rename"):
@@ -111,13 +105,10 @@ def _star(star: exp.Expr, scope: Scope | None, findings: Findings) -> tuple[Visi
         findings.mistake(Code.UNKNOWN_COLUMN, detail, hint, span)
         return None
     kept = tuple(v for v in found if v.name.lower() not in left_out)
-    double = [v.name for v in kept if not v.qualifier and len(scope.resolve([v.name])[0]) > 1]
+    double = [v.name for v in kept if scope.is_double(v)]
     if double:
-        detail = f"* has a merged column {double[0]} beside another of this name"
-        hint = "write the columns instead of *"
+        detail = f"* has a column {double[0]} that cannot be told from another of this name"
+        hint = "write the columns instead of *, and give each query in FROM a name"
         findings.mistake(Code.AMBIGUOUS_COLUMN, detail, hint, span)
         return None
-    if span:
-        spelled = ", ".join(".".join(map(SPARK.identifier, (*v.qualifier, v.name))) for v in kept)
-        findings.stars.append(Star(span, spelled))
     return kept

@@ -27,7 +27,8 @@ def find_tables(
     for node in _base_tables(tree, frozenset()):
         parts = tuple(p.name for p in node.parts)
         span = Span(node.parts[0].meta["start"], node.parts[-1].meta["end"] + 1)
-        table = tables.get(parts) or (find_table(Name(parts)) if len(parts) <= 3 else None)
+        may_be_one = len(parts) <= 3 and not _is_path(parts)
+        table = tables.get(parts) or (find_table(Name(parts)) if may_be_one else None)
         if table is None or table.unsupported:
             problems.append(_bad_source(parts, table, span))
         elif node.args.get("version"):
@@ -45,12 +46,17 @@ def _base_tables(node: exp.Expr, ctes: frozenset[str]) -> Iterator[exp.Table]:
             own = {cte.alias.lower()} if with_.args.get("recursive") else set()
             yield from _base_tables(cte.this, ctes | own)
             ctes |= {cte.alias.lower()}
-    is_table = isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
+    is_table = isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier | exp.Dot)
     if isinstance(node, exp.Table) and is_table and (node.db or node.name.lower() not in ctes):
         yield node
     for child in node.iter_expressions():
         if child is not with_:
             yield from _base_tables(child, ctes)
+
+
+def _is_path(parts: tuple[str, ...]) -> bool:
+    """Whether a name is one of files, which Delta's catalog would find as a table: delta.`/x`."""
+    return len(parts) > 1 and parts[-2].lower() in _FILE_FORMATS and "/" in parts[-1]
 
 
 def _old_version(parts: tuple[str, ...], span: Span) -> Problem:
@@ -64,7 +70,7 @@ def _bad_source(parts: tuple[str, ...], table: Table | None, span: Span) -> Prob
     if table is not None:
         hint = "a view reads Delta tables; copy the data into one"
         return Problem(Code.UNSUPPORTED_SOURCE, f"{name} {table.unsupported}", hint, span)
-    if len(parts) == 2 and parts[0].lower() in _FILE_FORMATS:
+    if _is_path(parts) or (len(parts) == 2 and parts[0].lower() in _FILE_FORMATS):
         detail = f"{name} reads files by their path"
         hint = "register the files as a Delta table and name that"
         return Problem(Code.FORBIDDEN_SOURCE, detail, hint, span)
