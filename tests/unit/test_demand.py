@@ -149,6 +149,22 @@ def test_the_ranges_of_what_is_held_are_used_like_those_of_changes() -> None:
     assert conditions(found.computation(new, stored)) == [f"({STATE}.a >= 1) AND ({STATE}.a <= 2)"]
 
 
+@pytest.mark.parametrize("extreme", ["max(b)", "max_by(b, k)"])
+def test_an_extreme_is_sought_anew_where_the_groups_are_that_lost_it(extreme: str) -> None:
+    found = bare_plan(f"select a, {extreme} as m from t group by a")
+    *_, lost, anew, _ = found.derivation.lets
+    held = {(lost.name, "a"): (Literal("1"), Literal("2"))}
+    assert conditions(found.computation(anew, held)) == ["(t.a >= 1) AND (t.a <= 2)"]
+    assert conditions(found.computation(anew, {})) == []
+
+
+def test_an_extreme_of_the_only_group_is_sought_anew_everywhere() -> None:
+    found = bare_plan("select max(b) as m from t")
+    *_, lost, anew, _ = found.derivation.lets
+    held = {(lost.name, n): (Literal("1"), Literal("2")) for n in lost.scan.names}
+    assert conditions(found.computation(anew, held)) == []
+
+
 # joins that keep or drop unmatched rows
 
 
