@@ -74,9 +74,18 @@ def test_rows_that_are_counted_have_no_order() -> None:
 
 
 def test_of_a_call_in_another_form_the_type_decides() -> None:
+    call = Verbatim(("try_sum(ALL ", X, ")"))
+    assert of_aggregate(call, "string", "double")
+    assert not of_aggregate(call, "int", "bigint")
+
+
+@pytest.mark.parametrize("name", ["median", "percentile"])
+@pytest.mark.parametrize("read", ["int", "double"])
+def test_a_percentile_is_found_in_the_sorted_values(name: str, read: str) -> None:
+    assert not of_aggregate(AggregateCall(name, (X,)), read, "double")
+    assert not of_window(f"{name}(", "double", read)
     call = Verbatim(("percentile_cont(0.5) WITHIN GROUP (ORDER BY ", X, ")"))
-    assert of_aggregate(call, "int", "double")
-    assert not of_aggregate(call, "int", "decimal(10,2)")
+    assert not of_aggregate(call, read, "double")
 
 
 @pytest.mark.parametrize("text", ["sum(", "avg(", "(sum("])
@@ -90,7 +99,7 @@ def test_what_a_window_adds_up_may_be_doubles_though_it_reads_none(text: str) ->
     assert of_window(text, "double", read="int")
 
 
-@pytest.mark.parametrize("text", ["avg(", "AVG( ", "avg(DISTINCT "])
+@pytest.mark.parametrize("text", ["avg(", "AVG( ", "avg(DISTINCT ", "mean("])
 def test_a_window_that_averages_a_column_of_integers_does_not_depend_on_it(text: str) -> None:
     assert not of_window(text, "double", read="int")
     assert of_window(text, "double", read="bigint")
@@ -107,7 +116,13 @@ def test_a_window_that_collects_depends_on_the_order() -> None:
     assert of_window("collect_list(", "array<int>", read="int")
 
 
-@pytest.mark.parametrize("text", ["percent_rank(", "cume_dist(", "min(", "MAX(", "lag(", "lead("])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("percent_rank(", "cume_dist(", "min(", "MAX(", "lag(", "lead("),
+        *("first_value(", "last_value(", "nth_value(", "first(", "any_value("),
+    ],
+)
 def test_a_window_that_takes_values_as_they_are_does_not(text: str) -> None:
     assert not of_window(text, "double")
 

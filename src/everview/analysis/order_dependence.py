@@ -15,12 +15,17 @@ from everview.algebra.columns import Column
 from everview.algebra.relations import Aggregate, Output, Window
 from everview.algebra.scalars import AggregateCall, ColumnRef, Scalar, Verbatim
 from everview.errors import Code, Problem
+from everview.sql.aggregate_functions import OF_SOME_ROW, canonical_name
 
 _FLOAT = re.compile(r"\b(float|double)\b")
 _ANY_ORDER = {
     *("count", "min", "max", "count_if", "bool_and", "bool_or", "max_by", "min_by"),
     *("rank", "dense_rank", "percent_rank", "cume_dist", "row_number", "ntile", "lag", "lead"),
+    *("nth_value", *OF_SOME_ROW),
+    # from the sorted values and how often each occurs
+    *("median", "percentile", "percentile_cont", "percentile_disc"),
 }
+"""Functions of the bag of rows, or, where they take one row of several, of a total order."""
 _AVERAGES = {"avg", "try_avg"}
 _EXACT_AS_DOUBLES = {"tinyint", "smallint", "int"}
 """Types whose averages are doubles, and whose sums a double holds without rounding."""
@@ -58,7 +63,7 @@ def _name(call: Scalar) -> str:
     if isinstance(call, AggregateCall):
         return call.function
     found = _NAME.match(str(call))
-    return found[1].lower() if found else ""
+    return canonical_name(found[1].lower()) if found else ""
 
 
 def _argument(call: Scalar) -> Column | None:
