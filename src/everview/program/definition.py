@@ -75,6 +75,15 @@ class Definition:
         """Every reason why the view cannot be maintained incrementally; none if it can."""
         return problems_in(self.reading, self.problems)
 
+    @property
+    def wavers(self) -> bool:
+        """Whether its rows may be others later, although no base table changes.
+
+        Ties and the order of rows leave something open, too, but then what was computed is as good
+        as what would be.
+        """
+        return bool(undetermined_calls(self.reading.calls))
+
     @cached_property
     def relation(self) -> Relation | None:
         """The view in algebra, its columns under their final names; None if it has problems."""

@@ -170,8 +170,7 @@ def _why_full(
     if definition.policy is RefreshPolicy.FULL:
         return Why(Reason.POLICY_FULL, "the view's refresh policy is FULL")
     problems = definition.all_problems
-    wavering = (Code.NON_DETERMINISTIC, Code.TIME_DEPENDENT)
-    if problems and (moved or any(p.code in wavering for p in problems)):
+    if problems and (moved or definition.wavers):
         return Why(Reason.NOT_INCREMENTAL, problems[0].detail)
     return None
 
