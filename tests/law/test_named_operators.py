@@ -514,6 +514,27 @@ def test_two_windows_with_different_partitions() -> None:
     assert v.shown() == Counter({(1, 1, 3, 1): 2, (1, 2, 3, 1): 1, (None, 1, 1, 3): 1})
 
 
+def test_of_an_inner_window_whole_partitions_are_computed_that_have_a_touched_row() -> None:
+    """A row of x = 1 goes: all of y = 1 is ranked anew, and for that x = 2 and x = NULL counted."""
+    v = view(
+        "SELECT x, y, count(*) OVER (PARTITION BY x) AS of_x, "
+        "sum(x) OVER (PARTITION BY y) AS of_y, "
+        "max(y) OVER (PARTITION BY coalesce(x, 2)) AS high FROM pairs",
+        pairs=[(1, 1), (2, 1), (2, 7), (None, 1), (None, 8), (3, None), (4, None)],
+    )
+    v.refresh(Batch({"pairs": delete((1, 1))}))
+    assert v.shown() == rows(
+        (2, 1, 2, 2, 8),
+        (2, 7, 2, 2, 8),
+        (None, 1, 2, 2, 8),
+        (None, 8, 2, None, 8),
+        (3, None, 1, 7, None),
+        (4, None, 1, 7, None),
+    )
+    v.refresh(Batch({"pairs": update((4, None), (2, 8))}))
+    assert v.shown()[(None, 8, 2, 2, 8)] == 1
+
+
 def test_the_best_of_each_partition_below_a_join() -> None:
     v = view(
         "SELECT s.x, s.y, tag FROM (SELECT x, y FROM pairs "

@@ -46,7 +46,7 @@ from everview.algebra.scalars import (
 from everview.algebra.trees import inputs_of, is_small, with_inputs
 from everview.analysis.strata import Stratum
 from everview.maintenance.keyed import key_columns
-from everview.maintenance.lets import at_keys
+from everview.maintenance.lets import at_keys, keys_of
 
 Ranges = Mapping[tuple[str, str], tuple[Literal, Literal]]
 """For (table, column): the least and the greatest value in what is held of it, without NULLs."""
@@ -173,11 +173,26 @@ def _restricted(operator: Aggregate | Window | Join, wanted: _Demand, ref: str) 
             return replace(operator, input=_at(input, _through(operator, wanted), ref))
         case Window(input):
             inner = {c: wanted[c] for c in key_columns(operator) if c in wanted}
-            return replace(operator, input=_at(input, inner, ref))
+            rows = _at(input, inner, ref) if inner else _whole_partitions(operator, wanted, ref)
+            return replace(operator, input=rows)
         case Join(left, _, _, kind) if kind is not JoinKind.FULL:
             inner = {c: wanted[c] for c in left.columns if c in wanted}
             return replace(operator, left=_at(left, inner, ref))
     return operator
+
+
+def _whole_partitions(window: Window, wanted: _Demand, ref: str) -> Relation:
+    """Q ⋉ P,  P = δ π_p(Q ⋉ K): where no column of the partition is asked for.
+
+    All rows of the partitions that have a row at the keys: the input is read twice, the first
+    time within the range of the keys.
+    """
+    inner, by = _of(window.input, wanted), key_columns(window)
+    if not inner or not by or not isinstance(window.input, Project):
+        return window.input
+    partitions = keys_of(_at(window.input, inner, ref), by, f"{ref}_partitions")
+    same = agreement(zip(by, partitions.columns, strict=True))
+    return at_keys(window.input, partitions, same)
 
 
 def _at(block: Relation, wanted: _Demand, ref: str) -> Relation:
