@@ -19,6 +19,7 @@ from everview.algebra.scalars import Verbatim
 from everview.algebra.trees import transform
 from everview.analysis.determinism import undetermined_calls
 from everview.analysis.first_rows import undecided_limit
+from everview.analysis.listed_rows import undecided_lists
 from everview.analysis.picked_rows import undecided_picks
 from everview.analysis.strata import layers
 from everview.analysis.stratum_keys import described
@@ -180,6 +181,7 @@ def problems_in(reading: Reading, others: tuple[Problem, ...]) -> tuple[Problem,
         cut, tables = layers(reading.relation), {str(t.name): t for t in reading.tables}
         known = described(cut, tables)
         ties = undecided_ties(cut, known) + undecided_picks(cut, known, reading.calls)
+        ties += undecided_lists(cut, known)
         if reading.first:
             by = tuple(cut.top.columns[place] for place, _ in reading.first.by)
             ties += undecided_limit(by, cut, known)
