@@ -103,13 +103,17 @@ def test_of_ordered_rows_the_first_are_shown(lake: Lake) -> None:
     lake.create("top", "SELECT x, k FROM t ORDER BY x DESC, k LIMIT 2")
     sums = "SELECT x, count(*) AS n FROM t GROUP BY x ORDER BY n DESC, x LIMIT 1 OFFSET 1"
     lake.create("second", sums)
+    written_out = "(SELECT x, count(*) AS n FROM t GROUP BY x ORDER BY count(*) DESC, t.x LIMIT 2)"
+    lake.create("busiest", written_out, "REFRESH POLICY INCREMENTAL")
+    lake.create("least", "SELECT x, k FROM t ORDER BY ALL LIMIT 2", "REFRESH POLICY INCREMENTAL")
     lake.sql("DELETE FROM t WHERE k = 2")
     assert lake.check("top").rows_deleted == 1
     assert lake.bag("SELECT * FROM top") == {(7, 3): 1, (5, 1): 1}
     lake.sql("INSERT INTO t VALUES (9, 100), (8, 5)")
     lake.check("top")
     assert lake.bag("SELECT * FROM top") == {(100, 9): 1, (7, 3): 1}
-    lake.check("second")
+    for name in ("second", "busiest", "least"):
+        lake.check(name)
     assert lake.ev.view("top").verify().is_equal
 
 

@@ -47,7 +47,7 @@ def read_query(text: str, find_table: FindTable) -> Reading:
     limited = take_first(tree)
     bound = binder.query(tree, {}, binder.refs.fresh("view"), ())
     names = tuple(v.name for v in bound.scope.visible) if bound.scope else ()
-    first = read_first(limited, names, findings) if limited else None
+    first = read_first(limited, names, bound.listed, findings) if limited else None
     errors = (*missing, *findings.errors)
     if errors:
         raise SqlError(*dict.fromkeys(errors), sql=text)

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from everview.algebra.relations import Relation
 from everview.sql.scope import Scope
+from everview.sql.select_list import SelectList
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class Bound:
 
     relation: Relation | None
     scope: Scope | None
+    listed: SelectList | None = None
+    """What a SELECT lists, by which its ORDER BY may name columns."""
 
 
 UNKNOWN = Bound(None, None)

@@ -50,17 +50,17 @@ def read_select(
     visible = (Visible(n, (ref,), ColumnRef(c)) for n, c in zip(shown, columns, strict=True))
     scope = Scope(tuple(visible))
     if source.relation is None or not findings.is_expressible:
-        return Bound(None, scope)
+        return Bound(None, scope, listed)
     rows = _filtered(source.relation, where)
     if select.grouping is not None:
         rows = _filtered(select.grouping.aggregate(rows, refs), having)
     rows = _filtered(select.windows.over(rows), qualify)
     made = tuple(Output(c, s) for c, s in zip(columns, outputs, strict=True))
     if not node.args.get("distinct"):
-        return Bound(Project(rows, made), scope)
+        return Bound(Project(rows, made), scope, listed)
     of_rows = refs.fresh(f"{ref}_rows")
     made = tuple(Output(Column(of_rows, o.column.name), o.scalar) for o in made)
-    return Bound(distinct(Project(rows, made), ref, refs), scope)
+    return Bound(distinct(Project(rows, made), ref, refs), scope, listed)
 
 
 def _where(node: exp.Select, source: Bound, scalars: ScalarReader) -> Scalar:
