@@ -258,6 +258,23 @@ def test_an_outer_join_under_group_by() -> None:
     assert v.shown() == rows((2, 2, 2))
 
 
+def test_a_full_join_computed_at_the_groups_of_either_side() -> None:
+    """Partners outside the touched groups are not read, and padded rows do not come of that."""
+    v = view(
+        "SELECT s.y AS of_spots, count(DISTINCT p.y) AS n, count(*) AS m "
+        "FROM pairs p FULL JOIN spots s ON p.x = s.x GROUP BY s.y",
+        pairs=[(1, 10), (1, 11), (2, 20), (3, 30), (None, 40)],
+        spots=[(1, 100), (1, 200), (2, 200), (9, 300)],
+    )
+    assert v.shown() == rows((100, 2, 2), (200, 3, 3), (300, 0, 1), (None, 2, 2))
+    v.refresh(Batch({"spots": update((9, 300), (1, 300))}))
+    assert v.shown() == rows((100, 2, 2), (200, 3, 3), (300, 2, 2), (None, 2, 2))
+    v.refresh(Batch({"pairs": insert((9, 90)), "spots": update((1, 300), (9, 300))}))
+    assert v.shown() == rows((100, 2, 2), (200, 3, 3), (300, 1, 1), (None, 2, 2))
+    v.refresh(Batch({"spots": delete((1, 100), (1, 200))}))
+    assert v.shown() == rows((200, 1, 1), (300, 1, 1), (None, 4, 4))
+
+
 def test_a_row_moved_out_of_the_group_of_nulls_and_back() -> None:
     v = view(GROUPED, pairs=[(None, 1), (None, 2), (1, 4)])
     assert v.shown() == rows((None, 2, 3), (1, 1, 4))
@@ -512,6 +529,27 @@ def test_two_windows_with_different_partitions() -> None:
     assert v.shown() == rows((1, 1, 2, 2), (1, 2, 2, 1), (2, 1, 1, 1))
     v.refresh(Batch({"pairs": [*delete((2, 1)), *insert((1, 1), (None, 1))]}))
     assert v.shown() == Counter({(1, 1, 3, 1): 2, (1, 2, 3, 1): 1, (None, 1, 1, 3): 1})
+
+
+def test_of_an_inner_window_whole_partitions_are_computed_that_have_a_touched_row() -> None:
+    """A row of x = 1 goes: all of y = 1 is ranked anew, and for that x = 2 and x = NULL counted."""
+    v = view(
+        "SELECT x, y, count(*) OVER (PARTITION BY x) AS of_x, "
+        "sum(x) OVER (PARTITION BY y) AS of_y, "
+        "max(y) OVER (PARTITION BY coalesce(x, 2)) AS high FROM pairs",
+        pairs=[(1, 1), (2, 1), (2, 7), (None, 1), (None, 8), (3, None), (4, None)],
+    )
+    v.refresh(Batch({"pairs": delete((1, 1))}))
+    assert v.shown() == rows(
+        (2, 1, 2, 2, 8),
+        (2, 7, 2, 2, 8),
+        (None, 1, 2, 2, 8),
+        (None, 8, 2, None, 8),
+        (3, None, 1, 7, None),
+        (4, None, 1, 7, None),
+    )
+    v.refresh(Batch({"pairs": update((4, None), (2, 8))}))
+    assert v.shown()[(None, 8, 2, 2, 8)] == 1
 
 
 def test_the_best_of_each_partition_below_a_join() -> None:

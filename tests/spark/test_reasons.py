@@ -145,6 +145,14 @@ def test_a_function_that_reads_another_table_recomputes_always(same_view: Lake) 
     view.check("h", Action.FULL, Reason.NOT_INCREMENTAL)
 
 
+def test_ties_are_broken_anew_only_when_a_source_changed(same_view: Lake) -> None:
+    view = same_view
+    view.create("n", "SELECT k, row_number() OVER (PARTITION BY x ORDER BY x) AS r FROM t")
+    view.check("n", Action.NO_DATA)
+    view.sql("INSERT INTO t VALUES (31, 20)")
+    view.check("n", Action.FULL, Reason.NOT_INCREMENTAL)
+
+
 def test_source_replaced(view: Lake) -> None:
     view.sql(f"CREATE OR REPLACE TABLE t (k INT NOT NULL, x INT) USING delta {FEED}")
     view.sql("INSERT INTO t VALUES (5, 50)")

@@ -192,6 +192,35 @@ def test_ties_that_nothing_breaks_are_a_reason() -> None:
     assert undecided.plan is None
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT a, rand() AS r FROM t",
+        "SELECT a FROM t WHERE current_date() > DATE'2024-01-01'",
+        "SELECT a, current_user() AS r FROM t",
+    ],
+)
+def test_a_view_of_chance_the_clock_or_the_session_wavers(query: str) -> None:
+    assert define(query).wavers
+    assert read_definition(define(query).to_json()).wavers
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT k, row_number() OVER (PARTITION BY a ORDER BY b) AS r FROM t",
+        "SELECT a, max_by(k, b) AS m FROM t GROUP BY a",
+        "SELECT a, first(b) AS m FROM t GROUP BY a",
+        "SELECT a, b FROM t ORDER BY a LIMIT 3",
+        "SELECT a FROM t TABLESAMPLE (10 PERCENT)",
+        "SELECT a FROM t WHERE a > (SELECT min(b) FROM t)",
+    ],
+)
+def test_what_ties_or_the_order_leave_open_stays_until_a_table_changes(query: str) -> None:
+    assert define(query).all_problems
+    assert not define(query).wavers
+
+
 def test_without_keys_rows_are_identified_as_a_whole() -> None:
     definition = define("SELECT t.k, y FROM t JOIN u ON t.k = u.k")
     assert definition.plan

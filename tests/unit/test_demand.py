@@ -7,7 +7,8 @@ import pytest
 from everview.algebra.columns import Column
 from everview.algebra.printing import formula
 from everview.algebra.relations import Join, Net, Output, Project, Relation, Scan, State, Union
-from everview.algebra.scalars import TRUE, ColumnRef, Compare, Literal
+from everview.algebra.scalars import TRUE, ColumnRef, Compare, Literal, agreement
+from everview.algebra.trees import inputs_of
 from everview.catalog.tables import Table
 from everview.maintenance.choices import Optimisation
 from everview.maintenance.demand import Pushdown, Ranges, is_small
@@ -149,6 +150,22 @@ def test_the_ranges_of_what_is_held_are_used_like_those_of_changes() -> None:
     assert conditions(found.computation(new, stored)) == [f"({STATE}.a >= 1) AND ({STATE}.a <= 2)"]
 
 
+@pytest.mark.parametrize("extreme", ["max(b)", "max_by(b, k)"])
+def test_an_extreme_is_sought_anew_where_the_groups_are_that_lost_it(extreme: str) -> None:
+    found = bare_plan(f"select a, {extreme} as m from t group by a")
+    *_, lost, anew, _ = found.derivation.lets
+    held = {(lost.name, "a"): (Literal("1"), Literal("2"))}
+    assert conditions(found.computation(anew, held)) == ["(t.a >= 1) AND (t.a <= 2)"]
+    assert conditions(found.computation(anew, {})) == []
+
+
+def test_an_extreme_of_the_only_group_is_sought_anew_everywhere() -> None:
+    found = bare_plan("select max(b) as m from t")
+    *_, lost, anew, _ = found.derivation.lets
+    held = {(lost.name, n): (Literal("1"), Literal("2")) for n in lost.scan.names}
+    assert conditions(found.computation(anew, held)) == []
+
+
 # joins that keep or drop unmatched rows
 
 
@@ -169,36 +186,59 @@ def join(kind: str) -> Relation:
     )
 
 
-def asked(kind: str, column: str) -> list[str]:
-    """What is bounded when one column of a join's result is asked for."""
+def asked(kind: str, columns: str, ranges: Ranges) -> Relation:
+    """A join of which something small asks for columns, `k` and `k_2` of its sides."""
     operator = join(kind)
     assert isinstance(operator, Join)
-    small = Scan("small", "small", ("x",), State.HELD)
-    of = next(c for c in operator.columns if unnumbered(str(c)) == column)
-    on = Compare("=", ColumnRef(of), ColumnRef(small.columns[0]))
+    small = Scan("small", "small", ("x", "y"), State.HELD)
+    found = [c for n in columns.split() for c in operator.columns if unnumbered(str(c)) == n]
+    on = agreement(zip(found, small.columns, strict=False))
     types = dict.fromkeys((*operator.columns, *small.columns), "int")
     types |= {Column(ref, "k"): "int" for ref in ("p", "q")}
-    ranges = {("small", "x"): (Literal("1"), Literal("2"))}
-    return conditions(Pushdown({}, types, ranges).apply(Join(small, operator, on)))
+    return Pushdown({}, types, ranges).apply(Join(small, operator, on))
+
+
+def kinds(relation: Relation) -> list[str]:
+    """The kinds of the joins, from the top."""
+    own = [relation.kind.value] if isinstance(relation, Join) else []
+    return own + [kind for below in inputs_of(relation) for kind in kinds(below)]
 
 
 P, Q = "(p.k >= 1) AND (p.k <= 2)", "(q.k >= 1) AND (q.k <= 2)"
+OF_X: Ranges = {("small", "x"): (Literal("1"), Literal("2"))}
 
 
 @pytest.mark.parametrize(
-    ("kind", "column", "bounded"),
+    ("kind", "columns", "becomes"),
     [
-        ("left", "p#.k", [P, Q]),
-        # a row of p that finds no partner in the range would seem to have none at all
-        ("left", "q#.k_2", []),
-        ("full", "p#.k", []),
-        ("full", "q#.k_2", []),
+        ("left", "p#.k", "left"),
+        # who asks for no NULL of q does not ask for rows without one
+        ("left", "q#.k_2", "inner"),
+        ("full", "p#.k", "left"),
+        ("full", "q#.k_2", "full"),  # a right join, if there were one
     ],
 )
-def test_what_is_asked_of_an_outer_join_is_asked_of_the_side_it_keeps(
-    kind: str, column: str, bounded: list[str]
+def test_what_is_asked_of_an_outer_join_is_asked_of_both_sides(
+    kind: str, columns: str, becomes: str
 ) -> None:
-    assert asked(kind, column) == bounded
+    found = asked(kind, columns, OF_X)
+    assert conditions(found) == [P, Q]
+    assert kinds(found) == ["inner", becomes]
+
+
+def test_what_is_asked_of_both_sides_of_a_full_join_is_in_both() -> None:
+    ranges = {**OF_X, ("small", "y"): (Literal("5"), Literal("6"))}
+    found = asked("full", "p#.k q#.k_2", ranges)
+    assert conditions(found) == [P, "(q.k >= 5) AND (q.k <= 6)"]
+    assert kinds(found) == ["inner", "inner"]
+
+
+@pytest.mark.parametrize(("kind", "columns"), [("left", "q#.k_2"), ("full", "p#.k q#.k_2")])
+def test_if_null_may_be_asked_for_a_padded_side_is_whole(kind: str, columns: str) -> None:
+    """A range is known only where there is no NULL."""
+    found = asked(kind, columns, {})
+    assert conditions(found) == []
+    assert kinds(found) == ["inner", kind]
 
 
 @pytest.mark.parametrize("kind", ["semi", "anti"])
@@ -278,36 +318,68 @@ def test_ranges_reach_the_tables_below_a_stratum_through_its_groups() -> None:
     assert filters(GROUPED.format("t.a = g.n"), "t", between("t", "a")) == []
 
 
-def test_of_a_window_only_the_partition_can_be_asked_for() -> None:
-    text = (
-        "select t.b, r from t join (select a, c, rank() over (partition by a order by c) as r "
-        "from bag) w on {}"
-    )
-    found = computed(bare_plan(text.format("t.a = w.a")), "t")
+WINDOWED = (
+    "select t.b, r from t join (select a, c, rank() over (partition by a order by c) as r "
+    "from bag) w on {}"
+)
+
+
+def test_a_window_is_computed_at_the_partitions_that_are_asked_for() -> None:
+    found = computed(bare_plan(WINDOWED.format("t.a = w.a")), "t")
     assert found[3] == "r3 := inner join r1, r2 on bag.a <=> w_windows##asked.k0"
-    assert filters(text.format("t.a = w.a"), "t", between("t", "a")) == [
+    assert filters(WINDOWED.format("t.a = w.a"), "t", between("t", "a")) == [
         "(bag.a >= 1) AND (bag.a <= 9)"
     ]
-    for other in ("t.a = w.c", "t.a = w.r"):
-        assert not any("asked" in line for line in computed(plan(text.format(other)), "t"))
-        assert filters(text.format(other), "t", between("t", "a")) == []
+
+
+def test_a_window_asked_for_other_columns_is_computed_where_these_have_partitions() -> None:
+    assert computed(bare_plan(WINDOWED.format("t.a = w.c")), "t")[:9] == [
+        "r0 := scan t (delta)",
+        "r1 := distinct r0 by t.a as k0",
+        "r2 := scan bag",
+        "r3 := inner join r1, r2 on bag.c <=> w_windows##asked.k0",
+        "r4 := project r3 to bag.a, bag.c",
+        "r5 := distinct r4 by w_windows#.a",
+        "r6 := inner join r5, r2 on bag.a <=> w_windows##asked_partitions.a",
+        "r7 := project r6 to bag.a, bag.c",
+        "r8 := window over r7 by w_windows#.a: rank() over (partition by w_windows#.a order by"
+        " w_windows#.c) as r",
+    ]
+    assert filters(WINDOWED.format("t.a = w.c"), "t", between("t", "a")) == [
+        "(bag.c >= 1) AND (bag.c <= 9)"
+    ]
+
+
+def test_a_window_asked_for_its_own_values_is_computed_whole() -> None:
+    assert not any("asked" in line for line in computed(plan(WINDOWED.format("t.a = w.r")), "t"))
+    assert filters(WINDOWED.format("t.a = w.r"), "t", between("t", "a")) == []
+
+
+JOINED = "select p.b, y from t p join (select bag.a, u.y, u.k from bag {} u on bag.c = u.k) j on {}"
 
 
 def test_of_a_left_join_the_left_side_is_computed_at_the_keys() -> None:
-    text = (
-        "select p.b, y from t p join "
-        "(select bag.a, u.y, u.k from bag left join u on bag.c = u.k) j on p.a = {}"
-    )
-    assert any("bag.a <=> u##asked.k0" in line for line in computed(plan(text.format("j.a")), "t"))
-    assert not any("asked" in line for line in computed(plan(text.format("j.k")), "t"))
+    found = computed(plan(JOINED.format("left join", "p.a = j.a")), "t")
+    assert any("bag.a <=> u##asked.k0" in line for line in found)
+    found = computed(plan(JOINED.format("left join", "p.a = j.k")), "t")
+    assert not any("asked" in line for line in found)
 
 
-def test_of_a_full_join_nothing_is_restricted() -> None:
-    text = (
-        "select p.b, y from t p join (select bag.a, u.y from bag full join u on bag.c = u.k) j "
-        "on p.a = j.a"
-    )
-    assert not any("asked" in line for line in computed(bare_plan(text), "t"))
+@pytest.mark.parametrize("kind", ["left join", "full join"])
+def test_of_an_outer_join_a_side_is_computed_at_keys_without_null(kind: str) -> None:
+    found = bare_plan(JOINED.format(kind, "p.a = j.k"))
+    view = found.when_changed({full("t")}).lets[-1]
+    at_keys = outline(found.computation(view, between("t", "a")))
+    assert any("u.k <=> u##asked.k0" in line for line in at_keys)
+    assert filters(JOINED.format(kind, "p.a = j.k"), "t", between("t", "a")) == [
+        "(bag.c >= 1) AND (bag.c <= 9)",
+        "(u.k >= 1) AND (u.k <= 9)",
+    ]
+
+
+def test_of_a_full_join_nothing_is_restricted_if_null_may_be_asked_for() -> None:
+    found = bare_plan(JOINED.format("full join", "p.a = j.a"))
+    assert not any("asked" in line for line in computed(found, "t"))
 
 
 def test_strata_stand_inside_each_other_where_nothing_is_asked_for() -> None:

@@ -9,7 +9,7 @@ from everview.errors import Code, Problem
 from everview.program.definition import problems_in
 from everview.spark.state import shown
 from everview.sql.reading import First
-from tests.unit.given import read
+from tests.unit.given import marked, read
 from tests.unit.test_definition import define
 
 ASC, DESC = "ASC NULLS FIRST", "DESC NULLS LAST"
@@ -26,6 +26,28 @@ ASC, DESC = "ASC NULLS FIRST", "DESC NULLS LAST"
             First(((0, "DESC NULLS FIRST"),), 0),
         ),
         ("select k from t union select k from u order by k limit 1", First(((0, ASC),), 1)),
+        # with the table, or under another name
+        ("select k, a from t order by t.a desc, t.k limit 3", First(((1, DESC), (0, ASC)), 3)),
+        ("select k as n, a from t order by k limit 3", First(((0, ASC),), 3)),
+        ("select * from t order by t.a, T.K limit 3", First(((1, ASC), (0, ASC)), 3)),
+        # written out
+        (
+            "select a, count(*) as n from t group by a order by COUNT( * ) desc, a limit 2",
+            First(((1, DESC), (0, ASC)), 2),
+        ),
+        (
+            "select a + 1 as b1, k from t order by (a + 1), k limit 2",
+            First(((0, ASC), (1, ASC)), 2),
+        ),
+        ("select distinct a, b from t order by t.b, a limit 2", First(((1, ASC), (0, ASC)), 2)),
+        # all columns
+        ("select a, k from t order by all limit 2", First(((0, ASC), (1, ASC)), 2)),
+        ("select a, k from t order by all desc limit 2", First(((0, DESC), (1, DESC)), 2)),
+        ("select k from t union select k from u order by all limit 1", First(((0, ASC),), 1)),
+        # in parentheses
+        ("(select k from t order by k limit 3)", First(((0, ASC),), 3)),
+        ("((select k from t)) order by t.k limit 3", First(((0, ASC),), 3)),
+        ("(select k from t union select k from u order by k limit 1)", First(((0, ASC),), 1)),
     ],
 )
 def test_the_order_and_the_number_of_rows_are_read(text: str, first: First) -> None:
@@ -40,7 +62,15 @@ def test_the_order_and_the_number_of_rows_are_read(text: str, first: First) -> N
         ("select k from t limit 3", "LIMIT"),
         ("select k from t order by a limit 3", "LIMIT by an order of anything but columns"),
         ("select k from t order by k + 1 limit 3", "LIMIT by an order of anything but columns"),
-        ("select k, k from t order by k limit 3", "LIMIT by an order of anything but columns"),
+        ("select k, a as k from t order by k limit 3", "LIMIT by an order of anything but columns"),
+        ("select k from t order by 2 limit 3", "LIMIT by an order of anything but columns"),
+        ("select k from t union select k from u order by t.k limit 1", "LIMIT by an order of"),
+        # b is the column b of the view there, which is a
+        (
+            "select a as b, b + 1 as c from t order by b + 1 limit 3",
+            "LIMIT by an order of anything",
+        ),
+        ("(select k from t limit 9) order by k limit 3", "LIMIT"),
         ("select k from t order by k limit 1 + 1", "LIMIT by anything but a number"),
         ("select k from (select k from t order by k limit 3)", "LIMIT"),
     ],
@@ -49,6 +79,13 @@ def test_other_limits_are_not_maintained(text: str, what: str) -> None:
     (problem,) = read(text).problems
     assert problem.code is Code.UNSUPPORTED_OPERATOR
     assert problem.detail.startswith(what)
+
+
+def test_what_is_not_shown_is_marked() -> None:
+    text = "select k from t order by k, a + b desc limit 3"
+    (problem,) = read(text).problems
+    assert marked(problem, text) == "a + b desc"
+    assert problem.hint.startswith("show what the rows are ordered by")
 
 
 def undecided(text: str) -> tuple[Problem, ...]:
@@ -62,6 +99,8 @@ def undecided(text: str) -> tuple[Problem, ...]:
         "select a, count(*) as n from bag group by a order by n desc, a limit 3",
         "select a, c from bag order by a, c limit 3",  # equal rows are the same
         "select k as a from t union all select y from u order by a limit 3",
+        "select a, count(*) as n from bag group by a order by count(*) desc, bag.a limit 3",
+        "select a, c from bag order by all limit 3",
     ],
 )
 def test_an_order_that_leaves_no_ties_is_maintained(text: str) -> None:
@@ -74,6 +113,7 @@ def test_an_order_that_leaves_no_ties_is_maintained(text: str) -> None:
         "select k, a from t order by a limit 3",
         "select a, count(*) as n from bag group by a order by n limit 3",
         "select a, c from bag order by a limit 3",
+        "(select a, c from bag order by bag.a limit 3)",
     ],
 )
 def test_an_order_with_ties_is_not(text: str) -> None:

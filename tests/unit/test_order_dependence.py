@@ -31,6 +31,9 @@ def of_window(text: str, made: str, read: str = "double") -> bool:
     [
         ("sum", "double", "double"),
         ("sum", "float", "double"),
+        # text is added up as doubles, and so are the terms of an average of BIGINT
+        ("sum", "string", "double"),
+        ("avg", "bigint", "double"),
         ("avg", "double", "double"),
         ("stddev", "int", "double"),
         ("corr", "int", "double"),
@@ -56,6 +59,7 @@ def test_what_is_rounded_or_listed_in_order_depends_on_it(
         ("max_by", "int", "double"),
         # a sum of exact numbers, divided once
         ("avg", "int", "double"),
+        ("try_avg", "smallint", "double"),
         ("avg", "decimal(10,2)", "decimal(14,6)"),
         ("bool_or", "boolean", "boolean"),
         ("count_if", "boolean", "bigint"),
@@ -70,23 +74,55 @@ def test_rows_that_are_counted_have_no_order() -> None:
 
 
 def test_of_a_call_in_another_form_the_type_decides() -> None:
+    call = Verbatim(("try_sum(ALL ", X, ")"))
+    assert of_aggregate(call, "string", "double")
+    assert not of_aggregate(call, "int", "bigint")
+
+
+@pytest.mark.parametrize("name", ["median", "percentile"])
+@pytest.mark.parametrize("read", ["int", "double"])
+def test_a_percentile_is_found_in_the_sorted_values(name: str, read: str) -> None:
+    assert not of_aggregate(AggregateCall(name, (X,)), read, "double")
+    assert not of_window(f"{name}(", "double", read)
     call = Verbatim(("percentile_cont(0.5) WITHIN GROUP (ORDER BY ", X, ")"))
-    assert of_aggregate(call, "int", "double")
-    assert not of_aggregate(call, "int", "decimal(10,2)")
+    assert not of_aggregate(call, read, "double")
 
 
 @pytest.mark.parametrize("text", ["sum(", "avg(", "(sum("])
 def test_a_window_that_adds_up_doubles_depends_on_the_order(text: str) -> None:
     assert of_window(text, "double")
-    assert not of_window(text, "double", read="int")
     assert not of_window(text, "decimal(20,2)", read="decimal(10,2)")
+
+
+@pytest.mark.parametrize("text", ["sum(CAST(", "sum(0.1e0 * ", "avg(0.1e0 * ", "avg(abs("])
+def test_what_a_window_adds_up_may_be_doubles_though_it_reads_none(text: str) -> None:
+    assert of_window(text, "double", read="int")
+
+
+@pytest.mark.parametrize("text", ["avg(", "AVG( ", "avg(DISTINCT ", "mean("])
+def test_a_window_that_averages_a_column_of_integers_does_not_depend_on_it(text: str) -> None:
+    assert not of_window(text, "double", read="int")
+    assert of_window(text, "double", read="bigint")
+
+
+def test_by_what_a_window_is_ordered_is_not_added_up() -> None:
+    parts = ("sum(", X, ") OVER (PARTITION BY ", G, " ORDER BY ", ColumnRef(Column("t", "y")), ")")
+    window = Window(Scan("t", "t", ("g", "x", "y")), (G,), (Output(VALUE, Verbatim(parts)),))
+    read = {"g": "int", "x": "int", "y": "double"}
+    assert not depends_on_order(window, read, {"value": "bigint"})
 
 
 def test_a_window_that_collects_depends_on_the_order() -> None:
     assert of_window("collect_list(", "array<int>", read="int")
 
 
-@pytest.mark.parametrize("text", ["percent_rank(", "cume_dist(", "min(", "MAX(", "lag(", "lead("])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("percent_rank(", "cume_dist(", "min(", "MAX(", "lag(", "lead("),
+        *("first_value(", "last_value(", "nth_value(", "first(", "any_value("),
+    ],
+)
 def test_a_window_that_takes_values_as_they_are_does_not(text: str) -> None:
     assert not of_window(text, "double")
 

@@ -182,24 +182,32 @@ BELOW = "select t.k from t join ({}) g on {}"
             "t.a = g.x",
             "bag.a + bag.c is computed",
         ),
-        (
-            "select a, c, rank() over (partition by a order by c) as x from bag",
-            "t.a = g.c",
-            "a window below is by bag.a",
-        ),
     ],
 )
 def test_an_inner_relation_may_be_computed_whole(below: str, on: str, because: str) -> None:
     assert words(BELOW.format(below, on), "t") == f"reads bag whole, because {because}"
 
 
-@pytest.mark.parametrize("kind", ["left", "full"])
-def test_rows_without_a_partner_may_be_kept(kind: str) -> None:
+def test_a_window_by_other_columns_is_computed_at_the_partitions_of_the_touched_keys() -> None:
+    below = "select a, c, rank() over (partition by a order by c) as x from bag"
+    assert words(BELOW.format(below, "t.a = g.c"), "t") == (
+        "reads bag between the touched keys (c),"
+        " and bag whole, because the keys come from bag, not from a change"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "because"),
+    [
+        ("left", "bag.c < u.k is no equality of columns"),
+        ("full", "a full join keeps the rows of both sides"),
+    ],
+)
+def test_rows_without_a_partner_may_be_kept(kind: str, because: str) -> None:
     """Which of the sides are bounded, Pushdown says; only why not is said here."""
     below = f"select bag.a, u.y from bag {kind} join u on bag.c < u.k"
-    keeps = {"left": "the rows of its left side", "full": "the rows of both sides"}[kind]
     assert words(BELOW.format(below, "t.a = g.y"), "t") == (
-        f"reads bag and u whole, because a {kind} join keeps {keeps}"
+        f"reads u between the touched keys (y), and bag whole, because {because}"
     )
 
 

@@ -11,20 +11,28 @@ from __future__ import annotations
 
 import re
 
+from everview.algebra.columns import Column
 from everview.algebra.relations import Aggregate, Output, Window
-from everview.algebra.scalars import AggregateCall, Scalar, columns_of
+from everview.algebra.scalars import AggregateCall, ColumnRef, Scalar, Verbatim
 from everview.errors import Code, Problem
+from everview.sql.aggregate_functions import OF_SOME_ROW, canonical_name
 
 _FLOAT = re.compile(r"\b(float|double)\b")
 _ANY_ORDER = {
     *("count", "min", "max", "count_if", "bool_and", "bool_or", "max_by", "min_by"),
     *("rank", "dense_rank", "percent_rank", "cume_dist", "row_number", "ntile", "lag", "lead"),
+    *("nth_value", *OF_SOME_ROW),
+    # from the sorted values and how often each occurs
+    *("median", "percentile", "percentile_cont", "percentile_disc"),
 }
-_EXACT_IN_ANY_ORDER = {"sum", "avg"}
-"""Where no float is read: integers and decimals are added without rounding."""
+"""Functions of the bag of rows, or, where they take one row of several, of a total order."""
+_AVERAGES = {"avg", "try_avg"}
+_EXACT_AS_DOUBLES = {"tinyint", "smallint", "int"}
+"""Types whose averages are doubles, and whose sums a double holds without rounding."""
 COLLECTING = {"collect_list", "collect_set", "array_agg"}
 """Functions whose result is an array without an order."""
 _NAME = re.compile(r"\W*(\w+)")
+_OPENING = re.compile(r"\W*\w+\s*\(\s*(distinct\s+)?", re.IGNORECASE)
 
 
 def depends_on_order(
@@ -39,13 +47,15 @@ def depends_on_order(
 
 
 def _depends(output: Output, read: dict[str, str], made: str) -> bool:
+    """The type of the value decides: what is added up in doubles, is rounded on the way."""
     call = output.scalar
     name = _name(call)
     if name in COLLECTING:
         return True
-    if name in _EXACT_IN_ANY_ORDER:
-        return any(_FLOAT.search(read.get(c.name, "")) for c in columns_of(call))
-    return name not in _ANY_ORDER and bool(_FLOAT.search(made))
+    if name in _ANY_ORDER or not _FLOAT.search(made):
+        return False
+    averaged = _argument(call) if name in _AVERAGES else None
+    return averaged is None or read.get(averaged.name) not in _EXACT_AS_DOUBLES
 
 
 def _name(call: Scalar) -> str:
@@ -53,7 +63,18 @@ def _name(call: Scalar) -> str:
     if isinstance(call, AggregateCall):
         return call.function
     found = _NAME.match(str(call))
-    return found[1].lower() if found else ""
+    return canonical_name(found[1].lower()) if found else ""
+
+
+def _argument(call: Scalar) -> Column | None:
+    """The column that is the argument of a call, if it is one: no expression over columns."""
+    match call:
+        case AggregateCall(_, (ColumnRef(column),)):
+            return column
+        case Verbatim((str(opening), ColumnRef(column), str(closing), *_)):
+            is_whole = _OPENING.fullmatch(opening) and closing.lstrip().startswith(")")
+            return column if is_whole else None
+    return None
 
 
 def _problem(output: Output) -> Problem:

@@ -44,9 +44,9 @@ from everview.algebra.scalars import (
     equated_columns,
 )
 from everview.algebra.trees import inputs_of, is_small, with_inputs
-from everview.analysis.strata import Stratum
+from everview.analysis.strata import Operator, Stratum
 from everview.maintenance.keyed import key_columns
-from everview.maintenance.lets import at_keys
+from everview.maintenance.lets import at_keys, keys_of
 
 Ranges = Mapping[tuple[str, str], tuple[Literal, Literal]]
 """For (table, column): the least and the greatest value in what is held of it, without NULLs."""
@@ -97,16 +97,37 @@ class Pushdown:
 
     def _join(self, join: Join, asked: _Demand) -> Relation:
         left, right = self._offered(join.left), self._offered(join.right)
-        of_left = {c: a for c, a in asked.items() if c in join.left.columns}
+        of_left, of_right = _of(join.left, asked), _of(join.right, asked)
+        to_left: _Demand = {}
+        to_right: _Demand = {}
+        there = self._sides_that_are_there(join, asked)
+        match there:
+            case True, True:
+                to_left = to_right = self._closed({**asked, **left, **right}, join.on)
+            case True, False:
+                to_left, to_right = of_left, self._closed({**of_left, **left}, join.on)
+            case False, True:
+                to_left, to_right = self._closed({**of_right, **right}, join.on), of_right
+        sides = ((join.left, to_left), (join.right, to_right))
+        pushed = (self._push(side, _of(side, to)) for side, to in sides)
+        return with_inputs(_weakened(join, there), tuple(pushed))
+
+    def _sides_that_are_there(self, join: Join, asked: _Demand) -> tuple[bool, bool]:
+        """Whether a row that is asked for has a row of each side, and no NULLs instead.
+
+        It has if NULL is not among the values asked for of a column of that side. Rows in which it
+        is NULL may then come or not: whoever asks does not find them.
+        """
+        no_null = [c for c, a in asked.items() if self._range(c, a)]
+        left, right = (any(c in side.columns for c in no_null) for side in (join.left, join.right))
         match join.kind:
             case JoinKind.INNER | JoinKind.SEMI:
-                to_left = to_right = self._closed({**asked, **left, **right}, join.on)
-            case JoinKind.LEFT | JoinKind.ANTI:
-                to_left, to_right = of_left, self._closed({**of_left, **left}, join.on)
-            case JoinKind.FULL:
-                to_left = to_right = {}
-        sides = ((join.left, to_left), (join.right, to_right))
-        return with_inputs(join, tuple(self._push(side, _of(side, to)) for side, to in sides))
+                return True, True
+            case JoinKind.LEFT:
+                return True, right
+            case JoinKind.ANTI:
+                return True, False
+        return left, right
 
     def _offered(self, node: Relation) -> _Demand:
         """The columns that have only values of the small relation that a join starts from."""
@@ -161,23 +182,41 @@ class Pushdown:
         by_name = {c.name: c for c in operator.columns}
         column_of = {c: by_name[c.name] for c in scan.columns}
         wanted = {column_of[c]: a for c, a in asked.items() if c in column_of}
-        computed = self._push(_restricted(operator, wanted, f"{scan.ref}#asked"), {})
+        computed = self._restricted(operator, wanted, f"{scan.ref}#asked")
         outputs = (Output(c, ColumnRef(o)) for c, o in column_of.items())
         return Project(computed, tuple(outputs))
 
+    def _restricted(self, operator: Operator, wanted: _Demand, ref: str) -> Relation:
+        """The operator over inputs that have only the rows of the keys asked for, where it may."""
+        match operator:
+            case Aggregate(input):
+                rows = _at(input, _through(operator, wanted), ref)
+                return self._push(replace(operator, input=rows), {})
+            case Window(input):
+                inner = {c: wanted[c] for c in key_columns(operator) if c in wanted}
+                rows = _at(input, inner, ref) if inner else _whole_partitions(operator, wanted, ref)
+                return self._push(replace(operator, input=rows), {})
+        left, right = operator.left, operator.right
+        is_left, is_right = self._sides_that_are_there(operator, wanted)
+        if is_left and _of(left, wanted):
+            left = _at(left, _of(left, wanted), ref)
+        elif is_right:
+            right = _at(right, _of(right, wanted), ref)
+        return self._push(replace(operator, left=left, right=right), wanted)
 
-def _restricted(operator: Aggregate | Window | Join, wanted: _Demand, ref: str) -> Relation:
-    """The operator over an input that has only the rows of the keys asked for, where it may."""
-    match operator:
-        case Aggregate(input):
-            return replace(operator, input=_at(input, _through(operator, wanted), ref))
-        case Window(input):
-            inner = {c: wanted[c] for c in key_columns(operator) if c in wanted}
-            return replace(operator, input=_at(input, inner, ref))
-        case Join(left, _, _, kind) if kind is not JoinKind.FULL:
-            inner = {c: wanted[c] for c in left.columns if c in wanted}
-            return replace(operator, left=_at(left, inner, ref))
-    return operator
+
+def _whole_partitions(window: Window, wanted: _Demand, ref: str) -> Relation:
+    """Q ⋉ P,  P = δ π_p(Q ⋉ K): where no column of the partition is asked for.
+
+    All rows of the partitions that have a row at the keys: the input is read twice, the first
+    time within the range of the keys.
+    """
+    inner, by = _of(window.input, wanted), key_columns(window)
+    if not inner or not by or not isinstance(window.input, Project):
+        return window.input
+    partitions = keys_of(_at(window.input, inner, ref), by, f"{ref}_partitions")
+    same = agreement(zip(by, partitions.columns, strict=True))
+    return at_keys(window.input, partitions, same)
 
 
 def _at(block: Relation, wanted: _Demand, ref: str) -> Relation:
@@ -191,6 +230,15 @@ def _at(block: Relation, wanted: _Demand, ref: str) -> Relation:
     names = {c: Column(ref, f"k{n}") for n, c in enumerate(asked)}
     keys = Aggregate(small, tuple(Output(names[c], ColumnRef(c)) for c in asked))
     return at_keys(block, keys, agreement((c, names[k]) for c, k in own.items()))
+
+
+def _weakened(join: Join, there: tuple[bool, bool]) -> Join:
+    """⟗ → ⟕ → ⋈: without the rows of an outer join that nobody asks for."""
+    if join.kind is JoinKind.FULL and there == (True, False):
+        return replace(join, kind=JoinKind.LEFT)
+    if join.kind in (JoinKind.LEFT, JoinKind.FULL) and there == (True, True):
+        return replace(join, kind=JoinKind.INNER)
+    return join
 
 
 def _of(side: Relation, asked: _Demand) -> _Demand:

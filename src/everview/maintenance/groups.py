@@ -35,8 +35,9 @@ from everview.maintenance.extremes import Extreme, find_extremes
 
 STATE = "#state"
 """The name under which the stored rows are scanned."""
-OLD, PLUS = "#old", "#plus"
-"""The references of a group's stored row and of what is added to it, where both meet."""
+OLD, PLUS, LOST = "#old", "#plus", "#lost"
+"""The references of a group's stored row and of what is added to it, where both meet, and of the
+keys of those that lost an extreme."""
 
 
 class Upkeep(StrEnum):
@@ -198,9 +199,9 @@ def find_groups(
 
 
 def _state_types(a: Aggregate, keys: Sequence[str], types: Types) -> dict[Column, str]:
-    """The types of the groups' columns where stored rows are read and folded."""
+    """The types of the groups' columns where stored rows are read, folded and merged."""
     known = {k: types[g.column] for g, k in zip(a.groups, keys, strict=True) if g.column in types}
-    return {Column(ref, k): t for k, t in known.items() for ref in (STATE, OLD, PLUS)}
+    return {Column(ref, k): t for k, t in known.items() for ref in (STATE, OLD, PLUS, LOST)}
 
 
 def _looks_at_one_row(relation: Relation) -> bool:

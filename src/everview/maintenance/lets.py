@@ -43,9 +43,9 @@ class Let:
         return Scan(self.name, refs.pop(), names, State.HELD)
 
 
-def keys_of(scan: Scan, columns: tuple[Column, ...], ref: str) -> Aggregate:
-    """δ π_c: the values of some columns of a held bag, each once, under another reference."""
-    return Aggregate(scan, columns_under(ref, columns))
+def keys_of(relation: Relation, columns: tuple[Column, ...], ref: str) -> Aggregate:
+    """δ π_c: the values of some columns, as of a held bag, each once, under another reference."""
+    return Aggregate(relation, columns_under(ref, columns))
 
 
 def at_keys(block: Relation, keys: Relation, on: Scalar) -> Project:

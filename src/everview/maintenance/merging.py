@@ -34,7 +34,7 @@ from everview.maintenance.folding import (
     of,
     total,
 )
-from everview.maintenance.groups import PLUS, Groups, value_name
+from everview.maintenance.groups import LOST, PLUS, Groups, value_name
 from everview.maintenance.lets import Let, at_keys, keys_of, renamed
 
 
@@ -80,7 +80,7 @@ def _lost(groups: Groups, met: Let) -> Project:
         gone.append(conjunction(Compare("=", went, old), negated(is_bettered)))
     found = Filter(met.scan, conjunction(Compare(">", rows, ZERO), disjunction(*gone)))
     names = groups.keys or (ROWS,)
-    return Project(found, tuple(Output(Column("#lost", n), of(ref, n)) for n in names))
+    return Project(found, tuple(Output(Column(LOST, n), of(ref, n)) for n in names))
 
 
 def _at_groups(groups: Groups, lost: Let) -> Relation:

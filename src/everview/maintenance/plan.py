@@ -12,6 +12,7 @@ from everview.algebra.scalars import ColumnRef, Scalar
 from everview.algebra.trees import scans
 from everview.analysis.column_types import Types, column_types
 from everview.analysis.foreign_keys import fk_graph
+from everview.analysis.listed_rows import listing_keys
 from everview.analysis.picked_rows import picking_keys
 from everview.analysis.relevance.positions import Relevance, relevance, restricted
 from everview.analysis.relevance.terms import Typed
@@ -259,7 +260,7 @@ def make_plan(
     groups = find_groups(narrowed, types, value_types, choices)
     if groups:
         identity, types = by_group(groups), groups.types
-    deciding = deciding_keys(cut, known) + picking_keys(cut, known)
+    deciding = deciding_keys(cut, known) + picking_keys(cut, known) + listing_keys(cut, known)
     relies_on = dict.fromkeys(identity.declared_keys + deciding)
     keys = {n: tuple(frozenset(k.columns) for k in t.relied_keys) for n, t in tables.items()}
     return Plan(narrowed, groups, identity, along, tuple(relies_on), relevant, types, keys, choices)

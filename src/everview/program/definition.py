@@ -19,6 +19,7 @@ from everview.algebra.scalars import Verbatim
 from everview.algebra.trees import transform
 from everview.analysis.determinism import undetermined_calls
 from everview.analysis.first_rows import undecided_limit
+from everview.analysis.listed_rows import undecided_lists
 from everview.analysis.picked_rows import undecided_picks
 from everview.analysis.strata import layers
 from everview.analysis.stratum_keys import described
@@ -26,7 +27,7 @@ from everview.analysis.ties import undecided_ties
 from everview.catalog.constraints import constraint_id, to_sql
 from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table, sql_type
-from everview.errors import Problem, SqlError
+from everview.errors import Code, Problem, SqlError
 from everview.maintenance.choices import Choices
 from everview.maintenance.identity import COUNT
 from everview.maintenance.plan import Plan, make_plan
@@ -74,6 +75,17 @@ class Definition:
     def all_problems(self) -> tuple[Problem, ...]:
         """Every reason why the view cannot be maintained incrementally; none if it can."""
         return problems_in(self.reading, self.problems)
+
+    @property
+    def wavers(self) -> bool:
+        """Whether its rows may be others later, although no base table changes.
+
+        Ties and the order of rows leave something open, too, but then what was computed is as good
+        as what would be. A function of the user's own may read tables that the view does not name.
+        """
+        wavering = (Code.TIME_DEPENDENT, Code.USER_FUNCTION)
+        calls = undetermined_calls(self.reading.calls)
+        return bool(calls) or any(p.code in wavering for p in self.all_problems)
 
     @cached_property
     def relation(self) -> Relation | None:
@@ -171,6 +183,7 @@ def problems_in(reading: Reading, others: tuple[Problem, ...]) -> tuple[Problem,
         cut, tables = layers(reading.relation), {str(t.name): t for t in reading.tables}
         known = described(cut, tables)
         ties = undecided_ties(cut, known) + undecided_picks(cut, known, reading.calls)
+        ties += undecided_lists(cut, known)
         if reading.first:
             by = tuple(cut.top.columns[place] for place, _ in reading.first.by)
             ties += undecided_limit(by, cut, known)

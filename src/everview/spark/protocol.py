@@ -186,9 +186,7 @@ def _why_full(
     if definition.policy is RefreshPolicy.FULL:
         return Why(Reason.POLICY_FULL, "the view's refresh policy is FULL")
     problems = definition.all_problems
-    # a function of the user's own may read tables that the view does not name
-    wavering = (Code.NON_DETERMINISTIC, Code.TIME_DEPENDENT, Code.USER_FUNCTION)
-    if problems and (moved or any(p.code in wavering for p in problems)):
+    if problems and (moved or definition.wavers):
         return Why(Reason.NOT_INCREMENTAL, problems[0].detail)
     return None
 

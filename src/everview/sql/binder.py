@@ -57,7 +57,7 @@ def read_query(text: str, find_table: FindTable) -> Reading:
     findings.reasons.extend(clock_words(tree, scopes))
     stars, is_open = stars_in(tree, scopes, text)
     names = tuple(v.name for v in bound.scope.visible) if bound.scope else ()
-    first = read_first(limited, names, findings) if limited else None
+    first = read_first(limited, names, bound.select_list, findings) if limited else None
     if has_hint(tokens):
         findings.notices.append("hints have an effect only when the view is recomputed")
     calls = calls_in(tokens, identifier_starts(tree))

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from everview.algebra.relations import Relation
 from everview.sql.scope import Scope
+from everview.sql.select_list import SelectList
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Bound:
     relation: Relation | None
     scope: Scope | None
     partly: Scope | None = None
+    select_list: SelectList | None = None
+    """What a SELECT lists, by which its ORDER BY may name columns."""
 
     @property
     def listed(self) -> Scope | None:

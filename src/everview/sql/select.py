@@ -50,17 +50,17 @@ def read_select(
     made = zip(shown, columns, listed.items, strict=True)
     scope = Scope(tuple(Visible(n, (ref,), ColumnRef(c), type=i.type) for n, c, i in made))
     if source.relation is None or not findings.is_expressible:
-        return Bound(None, scope)
+        return Bound(None, scope, select_list=listed)
     rows = _filtered(source.relation, where)
     if select.grouping is not None:
         rows = _filtered(select.grouping.aggregate(rows, refs), having)
     rows = _filtered(select.windows.over(rows), qualify)
     items = tuple(Output(c, s) for c, s in zip(columns, outputs, strict=True))
     if not node.args.get("distinct"):
-        return Bound(Project(rows, items), scope)
+        return Bound(Project(rows, items), scope, select_list=listed)
     of_rows = refs.fresh(f"{ref}_rows")
     items = tuple(Output(Column(of_rows, o.column.name), o.scalar) for o in items)
-    return Bound(distinct(Project(rows, items), ref, refs), scope)
+    return Bound(distinct(Project(rows, items), ref, refs), scope, select_list=listed)
 
 
 def _where(node: exp.Select, source: Bound, scalars: ScalarReader) -> Scalar:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -11,6 +12,7 @@ from everview.errors import Code
 from everview.sql.aggregate_functions import aggregates_in, windows_in
 from everview.sql.findings import Findings
 from everview.sql.parser import span_of
+from everview.sql.same_expression import column_key, expression_key
 from everview.sql.scope import Scope, Visible
 from everview.sql.stars import is_star, qualifier_of
 from everview.sql.types import type_of
@@ -37,10 +39,34 @@ class Item:
 
 @dataclass(frozen=True)
 class SelectList:
-    """The items of a SELECT; `is_known` if these are all, which they are not after a mistake."""
+    """The items of a SELECT over the columns of FROM that are in `scope`.
+
+    `is_known` if these are all, which they are not after a mistake.
+    """
 
     items: tuple[Item, ...]
     is_known: bool
+    scope: Scope | None
+
+    def place_of(self, node: exp.Expr) -> int | None:
+        """The place of the item that an expression of ORDER BY writes out; None if there is none.
+
+        There a name means an item before it means a column of FROM. An expression with a name that
+        is both, and not the same, is none of the items.
+        """
+        for column in node.find_all(exp.Column):
+            called = [i for i in self.items if i.name.lower() == column.parts[0].name.lower()]
+            own = self._key(column) if len(column.parts) == 1 else None
+            if any(self._item_key(item) != own for item in called):
+                return None
+        keys = [self._item_key(item) for item in self.items]
+        return keys.index(self._key(node)) if self._key(node) in keys else None
+
+    def _item_key(self, item: Item) -> Hashable:
+        return self._key(item.node) if item.scalar is None else column_key(item.scalar)
+
+    def _key(self, node: exp.Expr) -> Hashable:
+        return expression_key(node, self.scope, {})
 
 
 def read_select_list(
@@ -53,7 +79,7 @@ def read_select_list(
         found = _items(expression, scope, text, findings)
         is_known = is_known and found is not None
         items += found or ()
-    return SelectList(tuple(items), is_known)
+    return SelectList(tuple(items), is_known, scope)
 
 
 def _items(
