@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 
+from everview.maintenance.identity import IdentityKind
 from tests.law.batches import Batch
 from tests.law.oracle import Maintained, maintained
 from tests.law.schemas import Row, make_table
@@ -512,6 +513,20 @@ def test_row_numbers_of_a_partition_whose_last_row_is_deleted() -> None:
     assert v.shown() == rows((10, 5, 1), (10, 5, 2))
     v.refresh(Batch({"sales": insert((4, 20, None), (5, 10, 4))}))
     assert v.shown() == rows((10, 4, 1), (10, 5, 2), (10, 5, 3), (20, None, 1))
+
+
+def test_copies_of_a_row_are_numbered_whichever_is_which() -> None:
+    """The key of `sales` tells them apart, but nobody sees it."""
+    v = view(
+        "SELECT shop, price, row_number() OVER (PARTITION BY shop ORDER BY price NULLS FIRST) AS n"
+        " FROM sales",
+        sales=[(1, 10, 5), (2, 10, 5), (3, 10, 5), (4, 10, 9)],
+    )
+    assert v.plan.identity.kind is IdentityKind.COUNT
+    v.refresh(Batch({"sales": delete((2, 10, 5))}))
+    assert v.shown() == rows((10, 5, 1), (10, 5, 2), (10, 9, 3))
+    v.refresh(Batch({"sales": update((1, 10, 5), (1, 10, 9))}))
+    assert v.shown() == rows((10, 5, 1), (10, 9, 2), (10, 9, 3))
 
 
 def test_a_row_that_moves_to_another_partition_changes_both() -> None:
