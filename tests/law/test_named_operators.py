@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 
+from everview.maintenance.groups import STATE
 from everview.maintenance.identity import IdentityKind
 from tests.law.batches import Batch
 from tests.law.oracle import Maintained, maintained
@@ -304,6 +305,19 @@ def test_a_global_aggregate_always_shows_one_row() -> None:
     assert v.shown() == rows((0, None, None))
     v.refresh(Batch({"pairs": insert((2, None))}))
     assert v.shown() == rows((1, None, None))
+
+
+def test_sums_of_a_constant_follow_the_number_of_rows() -> None:
+    v = view(
+        "SELECT sum(2) AS s, sum(-1) FILTER (WHERE y > 1) AS f FROM pairs GROUP BY ()",
+        pairs=[(1, 1), (1, 2)],
+    )
+    assert v.shown() == rows((4, -1))
+    v.refresh(Batch({"pairs": delete((1, 2))}))
+    assert v.shown() == rows((2, None))
+    assert v.read == {STATE}
+    v.refresh(Batch({"pairs": delete((1, 1))}))
+    assert v.shown() == rows((None, None))
 
 
 def test_a_global_aggregate_below_a_join_is_there_over_no_rows_too() -> None:

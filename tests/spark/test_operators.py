@@ -98,6 +98,17 @@ def test_four_batches_and_every_operator(lake: Lake, often: bool) -> None:
     assert [(f.name, f.dataType) for f in shown] == [(f.name, f.dataType) for f in asked]
 
 
+def test_sums_of_a_constant_are_added_to(lake: Lake) -> None:
+    lake.table("t", "g INT, x INT", "(1, 1), (1, 2)")
+    query = "SELECT g, sum(1) AS n, sum(-2) FILTER (WHERE x > 1) AS f FROM t GROUP BY g"
+    lake.create("v", query, "REFRESH POLICY INCREMENTAL")
+    plan = lake.ev.view("v").definition.plan
+    assert plan is not None
+    assert _recomputed(plan) == ()
+    lake.sql("INSERT INTO t VALUES (1, 3), (2, 0)")
+    lake.check("v")
+
+
 def test_of_ordered_rows_the_first_are_shown(lake: Lake) -> None:
     lake.table("t", "k INT NOT NULL PRIMARY KEY RELY, x INT", "(1, 5), (2, 7), (3, 7), (4, NULL)")
     lake.create("top", "SELECT x, k FROM t ORDER BY x DESC, k LIMIT 2")

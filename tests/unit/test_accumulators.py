@@ -7,7 +7,7 @@ import pytest
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import Aggregate, Output, Scan
-from everview.algebra.scalars import AggregateCall, ColumnRef, Scalar, Verbatim
+from everview.algebra.scalars import AggregateCall, ColumnRef, Literal, Scalar, Verbatim
 from everview.maintenance.accumulators import ROWS, Accumulators, Sum, accumulators
 from everview.sql.emit import DUCKDB, emit_scalar
 from tests.unit.spark_decimals import DigitsLostError, type_of
@@ -67,6 +67,24 @@ def test_count_of_values_counts_rows_without_nulls() -> None:
 def test_count_of_several_values_counts_rows_that_have_them_all() -> None:
     (_, number) = sums(kept(call("count", X, Y))).values()
     assert number == case(f"({X_IS_THERE} AND (t.y IS NOT NULL))")
+
+
+@pytest.mark.parametrize("text", ["1", "-3", "+2"])
+def test_the_sum_of_an_integer_is_a_multiple_of_the_number_of_rows(text: str) -> None:
+    found = kept(call("sum", Literal(text)))
+    assert sums(found) == {ROWS: "1"}
+    number = "v.__ev_rows"
+    assert measure(found) == (
+        f"CASE WHEN ({number} > 0) THEN (CAST({text} AS BIGINT) * {number}) END"
+    )
+    filtered = kept(AggregateCall("sum", (Literal(text),), where=Y))
+    assert sums(filtered) == {ROWS: "1", "__ev_number_1": case("t.y")}
+
+
+@pytest.mark.parametrize("text", ["1.5", "1e0", "10000000000", "'1'"])
+def test_the_sum_of_another_constant_is_computed_anew(text: str) -> None:
+    assert len(kept(call("sum", Literal(text))).others) == 1
+    assert len(kept(call("sum", Literal("1"), distinct=True)).others) == 1
 
 
 def test_a_sum_is_null_where_there_is_no_value() -> None:

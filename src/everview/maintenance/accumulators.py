@@ -3,9 +3,9 @@
 Of every group the number n of its rows is kept, and of every aggregated expression x the number
 m of its values that are not NULL and, where it is needed, their sum s. Each is a sum over rows, so
 it changes by the same sum over the change. SUM is s, or NULL if m = 0; AVG is s / m; a group is
-gone when n = 0. For variances the sum of squares is kept besides (`moments.py`). (Larson and Zhou
-2007, section 5, keep a count for each table instead of m. That does not tell a sum over no values
-from one over zeros.)
+gone when n = 0. The SUM of a constant is that many times n. For variances the sum of squares is
+kept besides (`moments.py`). (Larson and Zhou 2007, section 5, keep a count for each table instead
+of m. That does not tell a sum over no values from one over zeros.)
 
 Only exact numbers are added up and subtracted again: floats never come back to what they were.
 Sums are kept in types that overflow no earlier than those of Spark.
@@ -13,6 +13,7 @@ Sums are kept in types that overflow no earlier than those of Spark.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from everview.algebra.columns import Column
@@ -37,6 +38,8 @@ ROWS = "__ev_rows"
 """The number of rows of a group."""
 
 _INTEGERS = {"tinyint", "smallint", "int"}
+_INTEGER = re.compile(r"[-+]?\d{1,9}")
+"""A literal of type INT."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,10 @@ class _Kept:
         arguments = call.arguments
         if call.function == "count":
             return self._how_often(call, [is_present(x) for x in arguments])
+        match call.function, arguments:
+            case "sum", (Literal(text),) if _INTEGER.fullmatch(text):
+                some = self._how_often(call, [])
+                return _unless_none(some, Verbatim((f"CAST({text} AS BIGINT) * ", some)))
         if len(arguments) != 1 or not isinstance(arguments[0], ColumnRef):
             return None
         x = arguments[0]
