@@ -15,6 +15,7 @@ from tests.law.batches import Batch
 from tests.law.oracle import Maintained, maintained
 from tests.law.schemas import Row, make_table
 from tests.law.test_named_cases import PAIRS, TAGS, delete, insert, update
+from tests.unit.given import full
 
 SPOTS = make_table("spots", {"x": "int", "y": "int"})
 SALES = make_table("sales", {"id": "int", "shop": "int", "price": "int"}, ["id"])
@@ -137,6 +138,32 @@ def test_a_full_join_with_an_equality_and_a_comparison() -> None:
     assert v.refresh(Batch({"pairs": update((1, 5), (1, 6))})) == Counter(
         {(1, 5, 1, 6): -1, (1, 5, 1, 7): -1, (1, 6, 1, 7): 1, (None, None, 1, 6): 1}
     )
+
+
+def test_a_full_join_with_a_comparison_only() -> None:
+    """No key can be asked for: both sides are read whole."""
+    v = view(
+        "SELECT p.x AS a, s.x AS b FROM pairs p FULL JOIN spots s ON p.x < s.x",
+        pairs=[(1, 0), (5, 0), (None, 0)],
+        spots=[(1, 0), (3, 0), (None, 0)],
+    )
+    assert v.stored == rows((1, 3), (5, None), (None, None), (None, 1), (None, None))
+    assert v.refresh(Batch({"spots": update((3, 0), (6, 0))})) == Counter(
+        {(1, 3): -1, (1, 6): 1, (5, None): -1, (5, 6): 1}
+    )
+    feeds = {"pairs": [*delete((None, 0)), *insert((0, 0))], "spots": delete((6, 0))}
+    assert v.refresh(Batch(feeds)) == Counter(
+        {
+            (None, None): -1,
+            (1, 6): -1,
+            (5, 6): -1,
+            (1, None): 1,
+            (5, None): 1,
+            (0, 1): 1,
+            (None, 1): -1,
+        }
+    )
+    assert v.read == {full("pairs"), full("spots")}
 
 
 def test_the_merged_column_of_a_full_join_is_that_of_the_side_that_is_there() -> None:
@@ -439,6 +466,34 @@ def test_an_aggregate_named_by_a_cte_and_used_twice() -> None:
     assert v.refresh(Batch({"pairs": feed})) == Counter(
         {(1, 3): -1, (2, 3): -1, (2, 1): 1, (None, 1): 1, (None, 2): 1}
     )
+
+
+CUBED = (
+    "SELECT x, y, grouping_id(x, y) AS id, count(*) AS n, sum(y) AS s FROM pairs "
+    "GROUP BY CUBE (x, y)"
+)
+
+
+def test_a_cube_has_no_group_over_no_rows_and_keeps_nulls_of_data_and_sets_apart() -> None:
+    v = view(CUBED)
+    assert v.shown() == rows()
+    v.refresh(Batch({"pairs": insert((1, None), (None, 2))}))
+    assert v.shown() == rows(
+        (1, None, 0, 1, None),
+        (None, 2, 0, 1, 2),
+        (1, None, 1, 1, None),
+        (None, None, 1, 1, 2),
+        (None, None, 2, 1, None),
+        (None, 2, 2, 1, 2),
+        (None, None, 3, 2, 2),
+    )
+    assert v.read == {STATE}
+    v.refresh(Batch({"pairs": delete((1, None))}))
+    assert v.shown() == rows(
+        (None, 2, 0, 1, 2), (None, None, 1, 1, 2), (None, 2, 2, 1, 2), (None, None, 3, 1, 2)
+    )
+    v.refresh(Batch({"pairs": delete((None, 2))}))
+    assert v.shown() == rows()
 
 
 # DISTINCT and set operators
