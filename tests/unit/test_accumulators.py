@@ -21,11 +21,12 @@ def call(function: str, *arguments: Scalar, distinct: bool = False) -> Aggregate
     return AggregateCall(function, arguments, distinct)
 
 
-def kept(*calls: Scalar, x: str = "int", y: str = "boolean") -> Accumulators:
+def kept(*calls: Scalar, x: str = "int", y: str = "boolean", ansi: bool = True) -> Accumulators:
     groups = (Output(Column("v", "g"), G),)
     measures = tuple(Output(Column("v", f"m{n}"), c) for n, c in enumerate(calls))
     types = {T.columns[0]: "int", T.columns[1]: x, T.columns[2]: y}
-    return accumulators(Aggregate(T, groups, measures), {c: t for c, t in types.items() if t})
+    known = {c: t for c, t in types.items() if t}
+    return accumulators(Aggregate(T, groups, measures), known, ansi=ansi)
 
 
 def sums(found: Accumulators) -> dict[str, str]:
@@ -163,6 +164,15 @@ def test_over_all_rows_sums_are_computed_as_spark_computes_them() -> None:
         "__ev_sum_3": f"coalesce((sum({sums(found)['__ev_sum_3']})), 0)",
         "__ev_number_4": f"coalesce((sum({sums(found)['__ev_number_4']})), 0)",
     }
+
+
+@pytest.mark.parametrize("function", ["sum", "avg"])
+def test_without_ansi_a_sum_of_decimals_that_may_overflow_is_computed_anew(function: str) -> None:
+    """It is NULL then, and what went beyond does not come back."""
+    for type_, is_kept in (("decimal(28,6)", True), ("decimal(29,6)", False), ("bigint", True)):
+        measures = kept(call(function, X), x=type_, ansi=False).measures
+        assert bool(measures) is is_kept, type_
+        assert kept(call(function, X), x=type_).measures
 
 
 @pytest.mark.parametrize("type_", ["int", "decimal(10,2)", "decimal(38,0)"])

@@ -73,9 +73,14 @@ class Accumulators:
     """The measures of the aggregate that are no functions of sums."""
 
 
-def accumulators(a: Aggregate, types: Types, *, all_anew: bool = False) -> Accumulators:
-    """What to keep for an aggregate; with `all_anew` no measure is computed from sums."""
-    kept = _Kept(a.columns[0].ref)
+def accumulators(
+    a: Aggregate, types: Types, *, all_anew: bool = False, ansi: bool = True
+) -> Accumulators:
+    """What to keep for an aggregate; with `all_anew` no measure is computed from sums.
+
+    `ansi` says that Spark fails where a sum goes beyond its type.
+    """
+    kept = _Kept(a.columns[0].ref, ansi)
     kept.rows()
     measures, others = list[Output](), list[Output]()
     for m in a.measures:
@@ -92,6 +97,7 @@ def accumulators(a: Aggregate, types: Types, *, all_anew: bool = False) -> Accum
 @dataclass
 class _Kept:
     ref: str
+    ansi: bool
     sums: list[Sum] = field(default_factory=list)
 
     def rows(self) -> ColumnRef:
@@ -155,7 +161,7 @@ class _Kept:
         return self._keep("__ev_number", one)
 
     def _sum(self, call: AggregateCall, x: ColumnRef, type_: str) -> Scalar | None:
-        kept, result = _kept_type(type_), _sum_type(type_)
+        kept, result = _kept_type(type_, self.ansi), _sum_type(type_)
         if kept is None or result is None:
             return None
         total = self._native_sum(call, x, type_, kept)
@@ -170,7 +176,7 @@ class _Kept:
 
     def _average(self, call: AggregateCall, x: ColumnRef, type_: str) -> Scalar | None:
         """As Spark computes it: s / m in doubles, or in the decimal type of an average."""
-        kept, result = _kept_type(type_), _sum_type(type_)
+        kept, result = _kept_type(type_, self.ansi), _sum_type(type_)
         if kept is None or result is None:
             return None
         if type_ == "bigint":  # of which Spark adds doubles, that do not overflow
@@ -188,7 +194,7 @@ class _Kept:
         return _unless_none(some, value)
 
     def _from_moments(self, call: AggregateCall, x: ColumnRef, type_: str) -> Scalar | None:
-        made, kept = moments(type_), _kept_type(type_)
+        made, kept = moments(type_), _kept_type(type_, self.ansi)
         if made is None or kept is None:
             return None
         total = self._native_sum(call, x, type_, kept)
@@ -222,11 +228,13 @@ def _unless_none(some: Scalar, value: Scalar) -> Scalar:
     return Verbatim(("CASE WHEN ", Compare(">", some, ZERO), " THEN ", value, " END"))
 
 
-def _kept_type(type_: str) -> str | None:
+def _kept_type(type_: str, ansi: bool) -> str | None:
     """The type in which sums of a type are kept; None where adding is not exact.
 
     Weights are multiplied in as INT. Spark cuts digits off a product of decimals if it has more
-    than 38 of them and more than 6 behind the point; such sums are not kept.
+    than 38 of them and more than 6 behind the point; such sums are not kept. Without ANSI, the sum
+    of decimals that goes beyond its type is NULL, from which nothing comes back: then only those
+    are kept that have ten more digits than their terms, where 10 billion of these fit.
     """
     if type_ in _INTEGERS:
         return "BIGINT"
@@ -234,7 +242,8 @@ def _kept_type(type_: str) -> str | None:
         return "DECIMAL(38,0)"
     if decimal := decimal_digits(type_):
         digits, scale = decimal
-        return f"DECIMAL({min(38, digits + 10)},{scale})" if digits <= 17 or scale <= 6 else None
+        is_exact = digits <= 17 or (scale <= 6 and (ansi or digits <= 28))
+        return f"DECIMAL({min(38, digits + 10)},{scale})" if is_exact else None
     return None
 
 
