@@ -6,6 +6,7 @@ text too, so the reader of SQL is under test as well as the rules.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from everview.maintenance.groups import STATE
 from everview.maintenance.identity import COUNT, IdentityKind
 from everview.maintenance.lets import Let
 from everview.maintenance.plan import Plan, make_plan
+from everview.program.definition import problems_in
 from everview.sql.binder import read_query
 from everview.sql.change_parts import PART, REMOVED, UPDATED, part_of, with_parts
 from everview.sql.emit import DUCKDB, WEIGHT, emit, emit_scalar
@@ -125,7 +127,8 @@ class Maintained:
 
     def __post_init__(self) -> None:
         reading = read_query(self.text, self._find)
-        assert reading.relation is not None, [p.detail for p in reading.problems]
+        problems = problems_in(reading, ())
+        assert reading.relation is not None and not problems, [p.detail for p in problems]
         tables = {str(t.name): t for t in reading.tables}
         self.plan: Plan = make_plan(reading.relation, tables, choices=Choices(off=self.off))
         self.without_relevance: Plan = make_plan(
@@ -316,15 +319,40 @@ class Maintained:
 
     def _check_state(self) -> None:
         assert all(weight > 0 for weight in self.stored.values())
-        portable = self.text.replace("<=>", "IS NOT DISTINCT FROM")
-        for function, name in DUCKDB.functions.items():
-            portable = portable.replace(f"{function}(", f"{name}(")
-        asked = rounded(fetch(portable))
+        asked = rounded(fetch(portable(self.text)))
         assert rounded(self.shown()) == asked, "the view's rows are those of the user's own text"
         if self.plan.identity.is_key:
             places = [self.plan.columns.index(c) for c in self.plan.identity.columns]
             values = [tuple(row[at] for at in places) for row in self.stored.elements()]
             assert len(set(values)) == len(values), "the identity of a row is unique"
+
+
+_SETS = re.compile(r"GROUP BY (ROLLUP|CUBE|GROUPING SETS) (?=\()")
+
+
+def portable(text: str) -> str:
+    """A query as DuckDB understands it, which means the same there."""
+    text = text.replace("<=>", "IS NOT DISTINCT FROM")
+    for function, name in DUCKDB.functions.items():
+        text = text.replace(f"{function}(", f"{name}(")
+    at = 0
+    while found := _SETS.search(text, at):
+        at = _end_of_parentheses(text, found.end())
+        before, after = text[:at], text[at:].removeprefix(" HAVING ")
+        more = " AND " if len(before) + len(after) < len(text) else ""
+        # over no rows DuckDB has a group without columns, and Spark has none
+        text = f"{before} HAVING count(*) > 0{more}{after}"
+    return text
+
+
+def _end_of_parentheses(text: str, start: int) -> int:
+    """Behind the parenthesis that closes the one at a place."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if not depth:
+            return at + 1
+    raise ValueError(f"a parenthesis is not closed: {text[start:]}")
 
 
 def violated(plan: Plan, checks: Iterable[Check], ranges: Ranges | None = None) -> frozenset[str]:

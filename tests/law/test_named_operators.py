@@ -9,10 +9,13 @@ from collections import Counter
 
 import pytest
 
+from everview.maintenance.groups import STATE
+from everview.maintenance.identity import IdentityKind
 from tests.law.batches import Batch
 from tests.law.oracle import Maintained, maintained
 from tests.law.schemas import Row, make_table
 from tests.law.test_named_cases import PAIRS, TAGS, delete, insert, update
+from tests.unit.given import full
 
 SPOTS = make_table("spots", {"x": "int", "y": "int"})
 SALES = make_table("sales", {"id": "int", "shop": "int", "price": "int"}, ["id"])
@@ -135,6 +138,32 @@ def test_a_full_join_with_an_equality_and_a_comparison() -> None:
     assert v.refresh(Batch({"pairs": update((1, 5), (1, 6))})) == Counter(
         {(1, 5, 1, 6): -1, (1, 5, 1, 7): -1, (1, 6, 1, 7): 1, (None, None, 1, 6): 1}
     )
+
+
+def test_a_full_join_with_a_comparison_only() -> None:
+    """No key can be asked for: both sides are read whole."""
+    v = view(
+        "SELECT p.x AS a, s.x AS b FROM pairs p FULL JOIN spots s ON p.x < s.x",
+        pairs=[(1, 0), (5, 0), (None, 0)],
+        spots=[(1, 0), (3, 0), (None, 0)],
+    )
+    assert v.stored == rows((1, 3), (5, None), (None, None), (None, 1), (None, None))
+    assert v.refresh(Batch({"spots": update((3, 0), (6, 0))})) == Counter(
+        {(1, 3): -1, (1, 6): 1, (5, None): -1, (5, 6): 1}
+    )
+    feeds = {"pairs": [*delete((None, 0)), *insert((0, 0))], "spots": delete((6, 0))}
+    assert v.refresh(Batch(feeds)) == Counter(
+        {
+            (None, None): -1,
+            (1, 6): -1,
+            (5, 6): -1,
+            (1, None): 1,
+            (5, None): 1,
+            (0, 1): 1,
+            (None, 1): -1,
+        }
+    )
+    assert v.read == {full("pairs"), full("spots")}
 
 
 def test_the_merged_column_of_a_full_join_is_that_of_the_side_that_is_there() -> None:
@@ -305,6 +334,19 @@ def test_a_global_aggregate_always_shows_one_row() -> None:
     assert v.shown() == rows((1, None, None))
 
 
+def test_sums_of_a_constant_follow_the_number_of_rows() -> None:
+    v = view(
+        "SELECT sum(2) AS s, sum(-1) FILTER (WHERE y > 1) AS f FROM pairs GROUP BY ()",
+        pairs=[(1, 1), (1, 2)],
+    )
+    assert v.shown() == rows((4, -1))
+    v.refresh(Batch({"pairs": delete((1, 2))}))
+    assert v.shown() == rows((2, None))
+    assert v.read == {STATE}
+    v.refresh(Batch({"pairs": delete((1, 1))}))
+    assert v.shown() == rows((None, None))
+
+
 def test_a_global_aggregate_below_a_join_is_there_over_no_rows_too() -> None:
     v = view(
         "SELECT tag, n FROM tags CROSS JOIN (SELECT count(*) AS n FROM pairs) c",
@@ -426,6 +468,34 @@ def test_an_aggregate_named_by_a_cte_and_used_twice() -> None:
     )
 
 
+CUBED = (
+    "SELECT x, y, grouping_id(x, y) AS id, count(*) AS n, sum(y) AS s FROM pairs "
+    "GROUP BY CUBE (x, y)"
+)
+
+
+def test_a_cube_has_no_group_over_no_rows_and_keeps_nulls_of_data_and_sets_apart() -> None:
+    v = view(CUBED)
+    assert v.shown() == rows()
+    v.refresh(Batch({"pairs": insert((1, None), (None, 2))}))
+    assert v.shown() == rows(
+        (1, None, 0, 1, None),
+        (None, 2, 0, 1, 2),
+        (1, None, 1, 1, None),
+        (None, None, 1, 1, 2),
+        (None, None, 2, 1, None),
+        (None, 2, 2, 1, 2),
+        (None, None, 3, 2, 2),
+    )
+    assert v.read == {STATE}
+    v.refresh(Batch({"pairs": delete((1, None))}))
+    assert v.shown() == rows(
+        (None, 2, 0, 1, 2), (None, None, 1, 1, 2), (None, 2, 2, 1, 2), (None, None, 3, 1, 2)
+    )
+    v.refresh(Batch({"pairs": delete((None, 2))}))
+    assert v.shown() == rows()
+
+
 # DISTINCT and set operators
 
 
@@ -512,6 +582,20 @@ def test_row_numbers_of_a_partition_whose_last_row_is_deleted() -> None:
     assert v.shown() == rows((10, 5, 1), (10, 5, 2))
     v.refresh(Batch({"sales": insert((4, 20, None), (5, 10, 4))}))
     assert v.shown() == rows((10, 4, 1), (10, 5, 2), (10, 5, 3), (20, None, 1))
+
+
+def test_copies_of_a_row_are_numbered_whichever_is_which() -> None:
+    """The key of `sales` tells them apart, but nobody sees it."""
+    v = view(
+        "SELECT shop, price, row_number() OVER (PARTITION BY shop ORDER BY price NULLS FIRST) AS n"
+        " FROM sales",
+        sales=[(1, 10, 5), (2, 10, 5), (3, 10, 5), (4, 10, 9)],
+    )
+    assert v.plan.identity.kind is IdentityKind.COUNT
+    v.refresh(Batch({"sales": delete((2, 10, 5))}))
+    assert v.shown() == rows((10, 5, 1), (10, 5, 2), (10, 9, 3))
+    v.refresh(Batch({"sales": update((1, 10, 5), (1, 10, 9))}))
+    assert v.shown() == rows((10, 5, 1), (10, 9, 2), (10, 9, 3))
 
 
 def test_a_row_that_moves_to_another_partition_changes_both() -> None:

@@ -98,6 +98,17 @@ def test_four_batches_and_every_operator(lake: Lake, often: bool) -> None:
     assert [(f.name, f.dataType) for f in shown] == [(f.name, f.dataType) for f in asked]
 
 
+def test_sums_of_a_constant_are_added_to(lake: Lake) -> None:
+    lake.table("t", "g INT, x INT", "(1, 1), (1, 2)")
+    query = "SELECT g, sum(1) AS n, sum(-2) FILTER (WHERE x > 1) AS f FROM t GROUP BY g"
+    lake.create("v", query, "REFRESH POLICY INCREMENTAL")
+    plan = lake.ev.view("v").definition.plan
+    assert plan is not None
+    assert _recomputed(plan) == ()
+    lake.sql("INSERT INTO t VALUES (1, 3), (2, 0)")
+    lake.check("v")
+
+
 def test_of_ordered_rows_the_first_are_shown(lake: Lake) -> None:
     lake.table("t", "k INT NOT NULL PRIMARY KEY RELY, x INT", "(1, 5), (2, 7), (3, 7), (4, NULL)")
     lake.create("top", "SELECT x, k FROM t ORDER BY x DESC, k LIMIT 2")
@@ -284,3 +295,35 @@ def test_a_sum_that_overflows_fails_as_recomputing_does_and_leaves_the_view(lake
     assert lake.sql("SELECT * FROM v") == [(1, 9223372036854775800)]
     lake.sql("DELETE FROM t WHERE x = 100")
     lake.check("v", reason=Reason.ALL_IRRELEVANT)
+
+
+def test_a_sum_of_decimals_that_overflows_fails_as_recomputing_does(lake: Lake) -> None:
+    lake.table("t", "g INT, x DECIMAL(38,0)", f"(1, {'9' * 38}), (2, 5)")
+    lake.create("v", "SELECT g, sum(x) AS s FROM t GROUP BY g", "REFRESH POLICY INCREMENTAL")
+    plan = lake.ev.view("v").definition.plan
+    assert plan is not None
+    assert _recomputed(plan) == ()
+    lake.sql("INSERT INTO t VALUES (1, 1)")
+    with pytest.raises(Exception, match=r"OVERFLOW|OUT_OF_RANGE") as error:
+        lake.ev.view("v").refresh()
+    assert "the change of the view cannot be computed" in error.value.__notes__[-1]
+    assert lake.bag("SELECT * FROM v") == {(1, 10**38 - 1): 1, (2, 5): 1}
+    lake.sql("DELETE FROM t WHERE x = 1")
+    lake.check("v", reason=Reason.ALL_IRRELEVANT)
+
+
+def test_without_ansi_a_sum_of_decimals_that_overflows_is_null(lake: Lake) -> None:
+    lake.table("t", "g INT, x DECIMAL(38,0), y DECIMAL(12,2)", f"(1, {'9' * 38}, 1), (2, 5, 2)")
+    lake.ev.spark.conf.set("spark.sql.ansi.enabled", "false")
+    try:
+        lake.create("v", "SELECT g, sum(x) AS s, avg(x) AS a, sum(y) AS y FROM t GROUP BY g")
+        plan = lake.ev.view("v").definition.plan
+        assert plan is not None
+        assert _recomputed(plan) == ("s", "a")
+        lake.sql("INSERT INTO t VALUES (1, 1, 1), (2, 6, 7)")
+        lake.check("v")
+        assert lake.sql("SELECT s FROM v WHERE g = 1") == [(None,)]
+        lake.sql("DELETE FROM t WHERE x = 1")
+        lake.check("v")
+    finally:
+        lake.ev.spark.conf.unset("spark.sql.ansi.enabled")

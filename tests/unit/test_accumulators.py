@@ -7,7 +7,7 @@ import pytest
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import Aggregate, Output, Scan
-from everview.algebra.scalars import AggregateCall, ColumnRef, Scalar, Verbatim
+from everview.algebra.scalars import AggregateCall, ColumnRef, Literal, Scalar, Verbatim
 from everview.maintenance.accumulators import ROWS, Accumulators, Sum, accumulators
 from everview.sql.emit import DUCKDB, emit_scalar
 from tests.unit.spark_decimals import DigitsLostError, type_of
@@ -21,11 +21,12 @@ def call(function: str, *arguments: Scalar, distinct: bool = False) -> Aggregate
     return AggregateCall(function, arguments, distinct)
 
 
-def kept(*calls: Scalar, x: str = "int", y: str = "boolean") -> Accumulators:
+def kept(*calls: Scalar, x: str = "int", y: str = "boolean", ansi: bool = True) -> Accumulators:
     groups = (Output(Column("v", "g"), G),)
     measures = tuple(Output(Column("v", f"m{n}"), c) for n, c in enumerate(calls))
     types = {T.columns[0]: "int", T.columns[1]: x, T.columns[2]: y}
-    return accumulators(Aggregate(T, groups, measures), {c: t for c, t in types.items() if t})
+    known = {c: t for c, t in types.items() if t}
+    return accumulators(Aggregate(T, groups, measures), known, ansi=ansi)
 
 
 def sums(found: Accumulators) -> dict[str, str]:
@@ -67,6 +68,24 @@ def test_count_of_values_counts_rows_without_nulls() -> None:
 def test_count_of_several_values_counts_rows_that_have_them_all() -> None:
     (_, number) = sums(kept(call("count", X, Y))).values()
     assert number == case(f"({X_IS_THERE} AND (t.y IS NOT NULL))")
+
+
+@pytest.mark.parametrize("text", ["1", "-3", "+2"])
+def test_the_sum_of_an_integer_is_a_multiple_of_the_number_of_rows(text: str) -> None:
+    found = kept(call("sum", Literal(text)))
+    assert sums(found) == {ROWS: "1"}
+    number = "v.__ev_rows"
+    assert measure(found) == (
+        f"CASE WHEN ({number} > 0) THEN (CAST({text} AS BIGINT) * {number}) END"
+    )
+    filtered = kept(AggregateCall("sum", (Literal(text),), where=Y))
+    assert sums(filtered) == {ROWS: "1", "__ev_number_1": case("t.y")}
+
+
+@pytest.mark.parametrize("text", ["1.5", "1e0", "10000000000", "'1'"])
+def test_the_sum_of_another_constant_is_computed_anew(text: str) -> None:
+    assert len(kept(call("sum", Literal(text))).others) == 1
+    assert len(kept(call("sum", Literal("1"), distinct=True)).others) == 1
 
 
 def test_a_sum_is_null_where_there_is_no_value() -> None:
@@ -145,6 +164,15 @@ def test_over_all_rows_sums_are_computed_as_spark_computes_them() -> None:
         "__ev_sum_3": f"coalesce((sum({sums(found)['__ev_sum_3']})), 0)",
         "__ev_number_4": f"coalesce((sum({sums(found)['__ev_number_4']})), 0)",
     }
+
+
+@pytest.mark.parametrize("function", ["sum", "avg"])
+def test_without_ansi_a_sum_of_decimals_that_may_overflow_is_computed_anew(function: str) -> None:
+    """It is NULL then, and what went beyond does not come back."""
+    for type_, is_kept in (("decimal(28,6)", True), ("decimal(29,6)", False), ("bigint", True)):
+        measures = kept(call(function, X), x=type_, ansi=False).measures
+        assert bool(measures) is is_kept, type_
+        assert kept(call(function, X), x=type_).measures
 
 
 @pytest.mark.parametrize("type_", ["int", "decimal(10,2)", "decimal(38,0)"])

@@ -88,6 +88,12 @@ def test_without_group_by_all_rows_are_one_group() -> None:
     ]
 
 
+def test_group_by_nothing_does_the_same_and_beside_groups_adds_nothing() -> None:
+    text = "select sum(a) as s from t group by {}"
+    assert relation(text.format("()")) == relation("select sum(a) as s from t")
+    assert relation(text.format("b, ()")) == relation(text.format("b"))
+
+
 def test_having_alone_makes_one_group_of_all_rows() -> None:
     text = "select 1 as one from t having count(*) > 2"
     assert lines(relation(text))[1:] == [

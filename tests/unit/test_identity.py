@@ -6,7 +6,7 @@ import pytest
 
 from everview.maintenance.identity import IdentityKind
 from tests.law.schemas import make_table
-from tests.unit.given import plan
+from tests.unit.given import full, plan
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_only_declared_keys_are_relied_on(text: str, keys: tuple[str, ...]) -> N
     assert found.identity.declared_keys == found.relies_on == keys
 
 
-IN_GROUPS = "select a, max(r) as most from (select a, {} as r from t) group by a"
+IN_GROUPS = "select a, max(r + b) as most from (select a, b, {} as r from t) group by a"
 
 
 def test_an_order_that_a_key_decides_relies_on_it_too() -> None:
@@ -152,6 +152,13 @@ def test_an_order_that_a_key_decides_relies_on_it_too() -> None:
     assert found.relies_on == ("primary key t (k)",)
     windowed = plan("select a, row_number() over (partition by a order by k) as r from t")
     assert windowed.relies_on == ("primary key t (k)",)
+
+
+def test_a_key_that_tells_copies_apart_identifies_no_numbered_rows() -> None:
+    """Which of the rows that look the same has which number is chance."""
+    found = plan("select a, b, row_number() over (partition by a order by b) as r from t")
+    assert found.identity.kind is IdentityKind.COUNT
+    assert (found.relies_on, found.used_columns(full("t"))) == ((), ("a", "b"))
 
 
 @pytest.mark.parametrize(

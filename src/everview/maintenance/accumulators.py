@@ -3,9 +3,9 @@
 Of every group the number n of its rows is kept, and of every aggregated expression x the number
 m of its values that are not NULL and, where it is needed, their sum s. Each is a sum over rows, so
 it changes by the same sum over the change. SUM is s, or NULL if m = 0; AVG is s / m; a group is
-gone when n = 0. For variances the sum of squares is kept besides (`moments.py`). (Larson and Zhou
-2007, section 5, keep a count for each table instead of m. That does not tell a sum over no values
-from one over zeros.)
+gone when n = 0. The SUM of a constant is that many times n. For variances the sum of squares is
+kept besides (`moments.py`). (Larson and Zhou 2007, section 5, keep a count for each table instead
+of m. That does not tell a sum over no values from one over zeros.)
 
 Only exact numbers are added up and subtracted again: floats never come back to what they were.
 Sums are kept in types that overflow no earlier than those of Spark.
@@ -13,6 +13,7 @@ Sums are kept in types that overflow no earlier than those of Spark.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from everview.algebra.columns import Column
@@ -37,6 +38,8 @@ ROWS = "__ev_rows"
 """The number of rows of a group."""
 
 _INTEGERS = {"tinyint", "smallint", "int"}
+_INTEGER = re.compile(r"[-+]?\d{1,9}")
+"""A literal of type INT."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +73,14 @@ class Accumulators:
     """The measures of the aggregate that are no functions of sums."""
 
 
-def accumulators(a: Aggregate, types: Types, *, all_anew: bool = False) -> Accumulators:
-    """What to keep for an aggregate; with `all_anew` no measure is computed from sums."""
-    kept = _Kept(a.columns[0].ref)
+def accumulators(
+    a: Aggregate, types: Types, *, all_anew: bool = False, ansi: bool = True
+) -> Accumulators:
+    """What to keep for an aggregate; with `all_anew` no measure is computed from sums.
+
+    `ansi` says that Spark fails where a sum goes beyond its type.
+    """
+    kept = _Kept(a.columns[0].ref, ansi)
     kept.rows()
     measures, others = list[Output](), list[Output]()
     for m in a.measures:
@@ -89,6 +97,7 @@ def accumulators(a: Aggregate, types: Types, *, all_anew: bool = False) -> Accum
 @dataclass
 class _Kept:
     ref: str
+    ansi: bool
     sums: list[Sum] = field(default_factory=list)
 
     def rows(self) -> ColumnRef:
@@ -118,6 +127,10 @@ class _Kept:
         arguments = call.arguments
         if call.function == "count":
             return self._how_often(call, [is_present(x) for x in arguments])
+        match call.function, arguments:
+            case "sum", (Literal(text),) if _INTEGER.fullmatch(text):
+                some = self._how_often(call, [])
+                return _unless_none(some, Verbatim((f"CAST({text} AS BIGINT) * ", some)))
         if len(arguments) != 1 or not isinstance(arguments[0], ColumnRef):
             return None
         x = arguments[0]
@@ -148,7 +161,7 @@ class _Kept:
         return self._keep("__ev_number", one)
 
     def _sum(self, call: AggregateCall, x: ColumnRef, type_: str) -> Scalar | None:
-        kept, result = _kept_type(type_), _sum_type(type_)
+        kept, result = _kept_type(type_, self.ansi), _sum_type(type_)
         if kept is None or result is None:
             return None
         total = self._native_sum(call, x, type_, kept)
@@ -163,7 +176,7 @@ class _Kept:
 
     def _average(self, call: AggregateCall, x: ColumnRef, type_: str) -> Scalar | None:
         """As Spark computes it: s / m in doubles, or in the decimal type of an average."""
-        kept, result = _kept_type(type_), _sum_type(type_)
+        kept, result = _kept_type(type_, self.ansi), _sum_type(type_)
         if kept is None or result is None:
             return None
         if type_ == "bigint":  # of which Spark adds doubles, that do not overflow
@@ -181,7 +194,7 @@ class _Kept:
         return _unless_none(some, value)
 
     def _from_moments(self, call: AggregateCall, x: ColumnRef, type_: str) -> Scalar | None:
-        made, kept = moments(type_), _kept_type(type_)
+        made, kept = moments(type_), _kept_type(type_, self.ansi)
         if made is None or kept is None:
             return None
         total = self._native_sum(call, x, type_, kept)
@@ -215,11 +228,13 @@ def _unless_none(some: Scalar, value: Scalar) -> Scalar:
     return Verbatim(("CASE WHEN ", Compare(">", some, ZERO), " THEN ", value, " END"))
 
 
-def _kept_type(type_: str) -> str | None:
+def _kept_type(type_: str, ansi: bool) -> str | None:
     """The type in which sums of a type are kept; None where adding is not exact.
 
     Weights are multiplied in as INT. Spark cuts digits off a product of decimals if it has more
-    than 38 of them and more than 6 behind the point; such sums are not kept.
+    than 38 of them and more than 6 behind the point; such sums are not kept. Without ANSI, the sum
+    of decimals that goes beyond its type is NULL, from which nothing comes back: then only those
+    are kept that have ten more digits than their terms, where 10 billion of these fit.
     """
     if type_ in _INTEGERS:
         return "BIGINT"
@@ -227,7 +242,8 @@ def _kept_type(type_: str) -> str | None:
         return "DECIMAL(38,0)"
     if decimal := decimal_digits(type_):
         digits, scale = decimal
-        return f"DECIMAL({min(38, digits + 10)},{scale})" if digits <= 17 or scale <= 6 else None
+        is_exact = digits <= 17 or (scale <= 6 and (ansi or digits <= 28))
+        return f"DECIMAL({min(38, digits + 10)},{scale})" if is_exact else None
     return None
 
 

@@ -173,7 +173,12 @@ def value_name(measure: Output) -> str:
 
 
 def find_groups(
-    layers: Layers, types: Types, value_types: Sequence[str] = (), choices: Choices = DEFAULT
+    layers: Layers,
+    types: Types,
+    value_types: Sequence[str] = (),
+    choices: Choices = DEFAULT,
+    *,
+    ansi: bool = True,
 ) -> Groups | None:
     """The groups that a view can be stored as; None if its top joins or adds up something.
 
@@ -187,7 +192,8 @@ def find_groups(
         case Aggregate() as a, Aggregate() as original if _looks_at_one_row(layers.top):
             keys = _key_names(a, layers.top, read[0])
             types = {**types, **dict(zip(a.input.columns, value_types, strict=False))}
-            kept = accumulators(a, types, all_anew=not choices.uses(Optimisation.SUMS))
+            all_anew = not choices.uses(Optimisation.SUMS)
+            kept = accumulators(a, types, all_anew=all_anew, ansi=ansi)
             merges = choices.uses(Optimisation.EXTREMES)
             extremes = find_extremes(kept.others, types) if merges else ()
             if extremes:

@@ -249,7 +249,7 @@ def make_plan(
     known = described(cut, tables)
     types: Types = column_types(cut, known)
     narrowed = narrow_layers(cut)
-    if not find_groups(narrowed, types, value_types, choices):
+    if not find_groups(narrowed, types, value_types, choices, ansi=ansi):
         top, identity = identify(cut, known)
         narrowed = narrow_layers(replace(cut, top=top))
     along = ForeignKeys(fk_graph(narrowed, tables), choices.foreign_keys)
@@ -257,7 +257,7 @@ def make_plan(
     if choices.uses(Optimisation.RELEVANCE):
         relevant = relevance(narrowed, known, Typed(types, ansi))
         narrowed = restricted(narrowed, relevant)
-    groups = find_groups(narrowed, types, value_types, choices)
+    groups = find_groups(narrowed, types, value_types, choices, ansi=ansi)
     if groups:
         identity, types = by_group(groups), groups.types
     deciding = deciding_keys(cut, known) + picking_keys(cut, known) + listing_keys(cut, known)

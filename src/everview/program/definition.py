@@ -38,7 +38,7 @@ from everview.sql.reading import Reading
 from everview.sql.statements import RefreshPolicy, parse_constraint
 
 PROPERTY = "everview.definition"
-FORMAT = 3
+FORMAT = 4
 """Raised whenever what is stored of a view changes: a state of another layout is not read."""
 
 

@@ -8,6 +8,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
+from pyspark.errors import ArithmeticException
+
 from everview.algebra.relations import Scan
 from everview.algebra.scalars import Literal
 from everview.catalog.names import quote
@@ -101,11 +103,14 @@ class Computation:
                 sql = self._sql(plan, let, ranges, is_small)
                 if let.name == VIEW:
                     frame = session.sql(apply.classified(sql, identity))
-                    delta = held.enter_context(hold(frame, "__ev_delta", self.small))
+                    with or_recomputed():
+                        delta = held.enter_context(hold(frame, "__ev_delta", self.small))
                     _check(delta, identity)
                     yield delta
                     return
-                bag = held.enter_context(hold(session.sql(sql), _bag_view(let.name), self.small))
+                frame = session.sql(sql)
+                with or_recomputed():
+                    bag = held.enter_context(hold(frame, _bag_view(let.name), self.small))
                 is_small = is_small and bag.is_small
                 ranges |= _ranges(let.name, bag, [c.name for c in let.relation.columns])
                 derivation = derivation.after_first(was_empty=not bag.rows)
@@ -150,6 +155,20 @@ def source_of(view: View, pins: Sequence[Pin], own: Held | None = None) -> Sourc
         return pin.rows
 
     return source
+
+
+@contextmanager
+def or_recomputed() -> Iterator[None]:
+    """A number beyond its type on the way need not be one in the view: recomputing tells.
+
+    If the view has one, that ends with the error that Spark has for its query.
+    """
+    try:
+        yield
+    except ArithmeticException as error:
+        what = error.getCondition() or "arithmetic error"
+        message = f"the change of the view cannot be computed ({what})"
+        raise MustBeFull(Why(Reason.STATE_INVALID, message)) from error
 
 
 def _bag_view(name: str) -> str:

@@ -49,8 +49,9 @@ def read_group_by(
     reader = _Reader(items, scalars, scope, named_items(items))
     errors_before = len(scalars.findings.errors)
     sets = None
-    if any(isinstance(e, exp.Tuple) and not e.expressions for e in group.expressions):
-        scalars.findings.refuse("GROUP BY ()", group)
+    single = [e for e in group.expressions if not _is_nothing(e)]
+    if has_sets(group) and len(single) < len(group.expressions):
+        scalars.findings.refuse("GROUP BY () beside other sets", group)
     elif has_sets(group):
         sets = sets_of(group, reader.number)
     elif group.args.get("all"):
@@ -58,10 +59,15 @@ def read_group_by(
             if item.is_of_rows:
                 reader.number_of_item(item)
     else:
-        for expression in group.expressions:
+        for expression in single:
             reader.number(expression)
     is_known = len(scalars.findings.errors) == errors_before
     return GroupBy(tuple(reader.groups), sets, is_known)
+
+
+def _is_nothing(element: exp.Expr) -> bool:
+    """Whether it is `()`, which adds nothing to what is grouped by; alone it is the one group."""
+    return isinstance(element, exp.Tuple) and not element.expressions
 
 
 @dataclass
