@@ -74,6 +74,7 @@ def test_a_reference_that_dangles_is_named_and_the_key_not_used_until_it_is_mend
     assert _distrusted(star) == []
 
 
+@pytest.mark.nightly
 def test_explain_says_what_the_guard_of_the_last_refresh_found(star: Lake) -> None:
     star.create("v", STAR)
     assert "the last refresh found" not in str(star.ev.view("v").explain())
@@ -147,6 +148,7 @@ def test_a_key_that_comes_twice_is_noticed(star: Lake) -> None:
     star.check("v")
 
 
+@pytest.mark.nightly
 def test_what_does_not_hold_when_a_view_is_created_is_not_used(star: Lake) -> None:
     star.sql("INSERT INTO sale VALUES (20, 7, 1, 1)")
     [answer] = star.ev.sql(f"CREATE MATERIALIZED VIEW v AS {STAR}").collect()

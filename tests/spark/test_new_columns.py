@@ -8,6 +8,7 @@ from everview import Action, Code, EverviewError, Reason
 from tests.spark.lake import Lake
 
 
+@pytest.mark.nightly
 def test_new_columns_change_nothing_where_the_query_means_the_same(lake: Lake) -> None:
     lake.table("n", "id INT, letters STRING", "(1, 'a,b')")
     lake.table("wanted", "k INT", "(1), (2)")
@@ -37,6 +38,7 @@ def test_a_natural_join_follows_its_tables(lake: Lake) -> None:
     lake.check("v")
 
 
+@pytest.mark.nightly
 def test_a_name_that_is_no_longer_clear_is_an_error_and_the_view_stays(lake: Lake) -> None:
     lake.table("orders", "o_id INT, c_id INT", "(10, 1)")
     lake.table("customer", "c INT, name STRING", "(1, 'ann')")

@@ -98,6 +98,7 @@ def test_four_batches_and_every_operator(lake: Lake, often: bool) -> None:
     assert [(f.name, f.dataType) for f in shown] == [(f.name, f.dataType) for f in asked]
 
 
+@pytest.mark.nightly
 def test_sums_of_a_constant_are_added_to(lake: Lake) -> None:
     lake.table("t", "g INT, x INT", "(1, 1), (1, 2)")
     query = "SELECT g, sum(1) AS n, sum(-2) FILTER (WHERE x > 1) AS f FROM t GROUP BY g"
@@ -152,6 +153,7 @@ def test_sums_are_those_of_spark_to_the_last_digit(lake: Lake) -> None:
     lake.check("v")
 
 
+@pytest.mark.nightly
 def test_deviations_follow_from_sums_of_squares(lake: Lake) -> None:
     """Of a sample of one value there is none, and of no values neither, as in Spark."""
     lake.table(
@@ -180,6 +182,7 @@ def test_deviations_follow_from_sums_of_squares(lake: Lake) -> None:
         assert lake.ev.view("v").verify().is_equal, came
 
 
+@pytest.mark.nightly
 def test_rows_are_picked_by_a_key(lake: Lake) -> None:
     """A row without what is compared is never picked, one without the value is."""
     lake.table(
@@ -221,6 +224,7 @@ def test_floats_are_never_added_and_subtracted(lake: Lake) -> None:
     assert lake.ev.view("v").verify().is_equal
 
 
+@pytest.mark.nightly
 def test_doubles_that_are_not_added_up_may_stand_below_another_operator(lake: Lake) -> None:
     lake.table(
         "t",
@@ -274,6 +278,7 @@ def test_a_state_that_cannot_be_right_is_recomputed(lake: Lake) -> None:
     lake.check("v", Action.FULL, Reason.STATE_INVALID)
 
 
+@pytest.mark.nightly
 def test_a_grouped_view_is_clustered_by_its_groups_only(lake: Lake) -> None:
     lake.table("t", "g INT, x INT", "(1, 1)")
     lake.create("v", "SELECT g AS h, sum(x) AS s FROM t GROUP BY g", "CLUSTER BY (h)")
@@ -297,6 +302,7 @@ def test_a_sum_that_overflows_fails_as_recomputing_does_and_leaves_the_view(lake
     lake.check("v", reason=Reason.ALL_IRRELEVANT)
 
 
+@pytest.mark.nightly
 def test_a_sum_of_decimals_that_overflows_fails_as_recomputing_does(lake: Lake) -> None:
     lake.table("t", "g INT, x DECIMAL(38,0)", f"(1, {'9' * 38}), (2, 5)")
     lake.create("v", "SELECT g, sum(x) AS s FROM t GROUP BY g", "REFRESH POLICY INCREMENTAL")
@@ -312,6 +318,7 @@ def test_a_sum_of_decimals_that_overflows_fails_as_recomputing_does(lake: Lake) 
     lake.check("v", reason=Reason.ALL_IRRELEVANT)
 
 
+@pytest.mark.nightly
 def test_without_ansi_a_sum_of_decimals_that_overflows_is_null(lake: Lake) -> None:
     lake.table("t", "g INT, x DECIMAL(38,0), y DECIMAL(12,2)", f"(1, {'9' * 38}, 1), (2, 5, 2)")
     lake.ev.spark.conf.set("spark.sql.ansi.enabled", "false")

@@ -68,6 +68,7 @@ def test_a_creation_that_fails_leaves_nothing(counted: Lake) -> None:
     counted.check("v", Action.NO_DATA)
 
 
+@pytest.mark.nightly
 def test_a_session_that_starts_leaves_a_state_alone_that_is_being_built(
     counted: Lake, warehouse: Path
 ) -> None:
@@ -134,6 +135,7 @@ def test_settings_that_change_meaning_are_those_of_the_creation(lake: Lake) -> N
     assert lake.ev.view("v").verify().is_equal
 
 
+@pytest.mark.nightly
 def test_what_timestamp_means_is_that_of_the_creation(lake: Lake) -> None:
     spark, query = lake.ev.spark, "SELECT CAST(s AS TIMESTAMP) AS said, ts FROM t"
     at_ten = "('2024-01-01 10:00:00', TIMESTAMP'2024-01-01 10:00:00Z')"

@@ -136,6 +136,7 @@ def test_time_dependent_recomputes_always(same_view: Lake) -> None:
     view.check("c", Action.FULL, Reason.NOT_INCREMENTAL)
 
 
+@pytest.mark.nightly
 def test_a_function_that_reads_another_table_recomputes_always(same_view: Lake) -> None:
     view = same_view
     view.table("hidden", "a INT", "(1)")
@@ -263,6 +264,7 @@ def test_a_declared_key_that_does_not_hold(view: Lake) -> None:
     goes_on(view)
 
 
+@pytest.mark.nightly
 def test_a_declared_key_that_a_later_refresh_finds_not_to_hold(view: Lake) -> None:
     """The second row of a key comes with a change that is merged, not appended."""
     view.sql("INSERT INTO t VALUES (1, 11)")
@@ -295,6 +297,7 @@ def test_stored_rows_that_do_not_fit_the_change_stop_before_the_commit(view: Lak
     goes_on(view)
 
 
+@pytest.mark.nightly
 def test_rows_without_a_key_that_do_not_fit_are_found_too(lake: Lake) -> None:
     lake.table("t", "x INT", "(1), (1), (2)")
     lake.create("v", "SELECT x FROM t")

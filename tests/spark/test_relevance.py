@@ -52,6 +52,7 @@ def test_off_equals_on(lake: Lake) -> None:
     assert (result.changed_rows, result.dropped) == (2, Dropped())
 
 
+@pytest.mark.nightly
 def test_a_condition_that_can_never_hold_reads_nothing(lake: Lake) -> None:
     lake.table("t", TABLE, "(1, DATE '2024-06-01', 1, 'a')")
     lake.create("v", "SELECT k FROM t WHERE x > 5 AND x < k AND k < 3")

@@ -28,6 +28,7 @@ def refreshed(lake: Lake, view: str, off: str = "", foreign_keys: str | None = N
     lake.equals_its_query(view)
 
 
+@pytest.mark.nightly
 def test_groups_are_computed_anew_into_the_same_columns(shop: Lake) -> None:
     shop.create("v", SUMS)
     shop.sql("INSERT INTO sale VALUES (13, 1, 9), (14, NULL, 4)")
