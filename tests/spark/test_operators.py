@@ -237,7 +237,7 @@ def test_doubles_that_are_not_added_up_may_stand_below_another_operator(lake: La
         "taken": "SELECT k, first_value(x) OVER w AS f, nth_value(x, 2) OVER w AS n FROM t"
         " WINDOW w AS (PARTITION BY g ORDER BY k)",
         "over": "SELECT k, mean(i) OVER w AS a, median(x) OVER w AS m,"
-        " sum(i) OVER (w ORDER BY x) AS s FROM t WINDOW w AS (PARTITION BY g)",
+        " sum(i) OVER (PARTITION BY g ORDER BY x) AS s FROM t WINDOW w AS (PARTITION BY g)",
     }
     for name, query in views.items():
         lake.create(name, query, "REFRESH POLICY INCREMENTAL")

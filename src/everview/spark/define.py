@@ -87,9 +87,9 @@ def _spark_schema(session: SparkSession, reading: Reading) -> StructType:
     try:
         return session.sql(reading.frozen_text()).schema
     except (AnalysisException, ParseException) as error:
-        lines = str(error).split("\n")
+        said = str(error).strip().split("\n")[0]  # what does not parse begins with an empty line
         hint = "Spark does not accept the query; run it as a SELECT of its own to see more"
-        raise SqlError(Problem(Code.INVALID_QUERY, lines[0], hint), sql=reading.text) from None
+        raise SqlError(Problem(Code.INVALID_QUERY, said, hint), sql=reading.text) from None
 
 
 def _columns(create: CreateMaterializedView, schema: StructType) -> tuple[Field, ...]:
