@@ -79,6 +79,8 @@ def test_creation_errors_name_the_place(lake: Lake) -> None:
     fails(lake, f"{create} SELECT a AS x, b AS X FROM t", Code.DUPLICATE_COLUMN)
     fails(lake, f"{create} SELECT a AS __ev_a FROM t", Code.RESERVED_NAME)
     fails(lake, f"{create} SELECT a + nosuch(b) FROM t", Code.INVALID_QUERY, "nosuch")
+    based = "SELECT sum(a) OVER (w ORDER BY b) AS s FROM t WINDOW w AS (PARTITION BY a)"
+    fails(lake, f"{create} {based}", Code.INVALID_QUERY, "[PARSE_SYNTAX_ERROR]")
     fails(lake, "CREATE MATERIALIZED VIEW v (x) AS SELECT a, b FROM t", Code.COLUMN_COUNT)
     fails(lake, f"{create} SELECT reflect('a', 'b') FROM t", Code.FORBIDDEN_FUNCTION)
     fails(lake, "CREATE MATERIALIZED VIEW t AS SELECT a FROM t", Code.VIEW_EXISTS)
