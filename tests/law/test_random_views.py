@@ -52,13 +52,13 @@ def check(case: Case) -> None:
         view.refresh(batch)
 
 
-@settings(SETTINGS, max_examples=250)
+@settings(SETTINGS, max_examples=180)
 @given(cases())
 def test_recomputing_equals_what_is_stored_plus_the_change(case: Case) -> None:
     check(case)
 
 
-@settings(SETTINGS, max_examples=60)
+@settings(SETTINGS, max_examples=40)
 @given(cases(refreshes=5))
 def test_five_refreshes_in_a_row_keep_the_view_right(case: Case) -> None:
     check(case)

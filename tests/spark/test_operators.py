@@ -110,6 +110,7 @@ def test_sums_of_a_constant_are_added_to(lake: Lake) -> None:
     lake.check("v")
 
 
+@pytest.mark.nightly
 def test_of_ordered_rows_the_first_are_shown(lake: Lake) -> None:
     lake.table("t", "k INT NOT NULL PRIMARY KEY RELY, x INT", "(1, 5), (2, 7), (3, 7), (4, NULL)")
     lake.create("top", "SELECT x, k FROM t ORDER BY x DESC, k LIMIT 2")

@@ -41,6 +41,7 @@ def test_groups_are_computed_anew_into_the_same_columns(shop: Lake) -> None:
     assert shop.ev.view("v").verify().is_equal
 
 
+@pytest.mark.nightly
 def test_without_relevance_every_changed_row_is_computed_with(shop: Lake) -> None:
     shop.create("v", "SELECT id, amount FROM sale WHERE amount > 5")
     shop.sql("INSERT INTO sale VALUES (13, 1, 9), (14, 1, 4)")
