@@ -109,6 +109,18 @@ def rounded(bag: Bag) -> Bag:
     return Counter({row: weight for row, weight in total.items() if weight})
 
 
+def read(text: str, schema: Sequence[Table]) -> tuple[Relation, dict[str, Table]]:
+    """What a query means, and the tables it reads."""
+
+    def find(name: Name) -> Table | None:
+        return next((t for t in schema if t.name.last == name.last.lower()), None)
+
+    reading = read_query(text, find)
+    problems = problems_in(reading, ())
+    assert reading.relation is not None and not problems, [p.detail for p in problems]
+    return reading.relation, {str(t.name): t for t in reading.tables}
+
+
 @dataclass
 class Maintained:
     """A view, what is stored of it, and the state of its base tables.
@@ -123,16 +135,15 @@ class Maintained:
     read: set[str] = field(default_factory=set)
     """What the last refresh read besides changes: tables, and the view's own state."""
     off: frozenset[Optimisation] = frozenset()
+    filters_first: bool = False
+    """Whether constraints are checked in the changes that matter, as a refresh does, or in all."""
     distrusted: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        reading = read_query(self.text, self._find)
-        problems = problems_in(reading, ())
-        assert reading.relation is not None and not problems, [p.detail for p in problems]
-        tables = {str(t.name): t for t in reading.tables}
-        self.plan: Plan = make_plan(reading.relation, tables, choices=Choices(off=self.off))
+        relation, tables = read(self.text, self.schema)
+        self.plan: Plan = make_plan(relation, tables, choices=Choices(off=self.off))
         self.without_relevance: Plan = make_plan(
-            reading.relation, tables, choices=Choices(off=self.off | {Optimisation.RELEVANCE})
+            relation, tables, choices=Choices(off=self.off | {Optimisation.RELEVANCE})
         )
         self.hides_groups = False
         if self.plan.groups:
@@ -143,9 +154,6 @@ class Maintained:
         self._store()
         self._check_state()
         self.distrusted |= violated(self.plan, self.plan.checks_of_whole_tables())
-
-    def _find(self, name: Name) -> Table | None:
-        return next((t for t in self.schema if t.name.last == name.last.lower()), None)
 
     def load(self) -> None:
         for table in self.schema:
@@ -232,9 +240,14 @@ class Maintained:
 
     def _delta(self, changes: dict[str, Bag]) -> Bag:
         """ΔV by its bags in order; the same without each of the optimisations."""
-        parts = self.parts(changes)
+        parts, relevant = self.parts(changes), self._relevant(changes)
         plan = self.plan.with_foreign_keys(Strategy.SPLIT, self.distrusted)
-        self.distrusted |= self._violated(plan, changes, parts)
+        if self.filters_first:
+            self._hold_changes(relevant)
+        checked = relevant if self.filters_first else changes
+        self.distrusted |= self._violated(plan, checked, parts)
+        if self.filters_first:
+            self._hold_changes(changes)
         plan = self.plan.with_foreign_keys(Strategy.SPLIT, self.distrusted)
         whole = self._compute(plan, changes, parts, {})
         if not self.hides_groups:  # one that is hidden for its key is not stored at all
@@ -248,17 +261,28 @@ class Maintained:
                 assert rounded(same) == rounded(whole), (
                     f"without {off} for once, the same rows must be stored"
                 )
-        relevant = self._relevant(changes)
         self._hold_changes(relevant)
         ranges = self._ranges(relevant)
-        for strategy in set(Strategy) - {Strategy.SPLIT} if plan.foreign_keys.at_u() else ():
-            found = self._compute(plan.with_foreign_keys(strategy), relevant, parts, ranges)
+        for strategy, other in self._others(plan, parts).items():
+            found = self._compute(other, relevant, parts, ranges)
             assert rounded(found) == rounded(whole), f"{strategy} must give the same ΔV"
         self.read = set()
         change = self._compute(plan, relevant, parts, ranges)
         is_same = rounded(change) == rounded(whole)
         assert is_same, "a row was dropped that matters, or key ranges changed ΔV"
         return change
+
+    def _others(self, plan: Plan, parts: dict[str, Parts]) -> dict[Strategy, Plan]:
+        """The plan with other strategies, one for each of the things they make of the changes."""
+        updated = [table for table, found in parts.items() if found.updated]
+        known, others = {plan.foreign_keys.at_u(updated)}, {}
+        for strategy in Strategy:
+            other = plan.with_foreign_keys(strategy)
+            at_u = other.foreign_keys.at_u(updated)
+            if at_u not in known:
+                known.add(at_u)
+                others[strategy] = other
+        return others
 
     def _compute(
         self, plan: Plan, changes: dict[str, Bag], parts: dict[str, Parts], ranges: Ranges
@@ -388,7 +412,12 @@ def _bounds(values: list[Value]) -> tuple[Literal, Literal] | None:
 
 
 def maintained(
-    text: str, schema: Sequence[Table], data: Data, off: Collection[Optimisation] = ()
+    text: str,
+    schema: Sequence[Table],
+    data: Data,
+    off: Collection[Optimisation] = (),
+    *,
+    filters_first: bool = False,
 ) -> Maintained:
     rows = {own: tuple(rows) for own, rows in data.items()}
-    return Maintained(text, tuple(schema), rows, off=frozenset(off))
+    return Maintained(text, tuple(schema), rows, off=frozenset(off), filters_first=filters_first)
