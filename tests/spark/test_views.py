@@ -6,7 +6,7 @@ import pytest
 
 from everview import Action
 from everview.maintenance.identity import IdentityKind
-from everview.spark import own_rows
+from everview.spark import incremental, own_rows
 from tests.spark.lake import VECTORS, Lake
 
 VIEWS = {
@@ -122,6 +122,12 @@ def test_a_view_that_is_no_longer_small_is_merged_into(
     lake.check("v")
     assert lake.found("v").log.head().operation == "MERGE"
     assert lake.found("v").state.properties[vectors] == "true"
+    # what is looked for is listed where that is little among what is stored
+    monkeypatch.setattr(incremental, "ROWS_A_VALUE", 1)
+    lake.create("copies", "SELECT x FROM t UNION ALL SELECT x FROM t")
+    lake.sql("UPDATE t SET x = 7 WHERE k = 1")
+    lake.check("v")
+    lake.check("copies")
 
 
 def test_a_view_shows_exactly_the_users_columns(lake: Lake) -> None:

@@ -61,6 +61,11 @@ def test_the_ranges_of_the_change_stand_behind_as_literals() -> None:
     )
 
 
+def test_the_values_of_a_column_in_the_change_are_listed() -> None:
+    found = Match(("k", "a"), frozenset("a"), {}, {"k": (Literal("1"), Literal("5"))})
+    assert str(found) == "t.`k` = s.`k` AND t.`a` <=> s.`a` AND t.`k` IN (1, 5)"
+
+
 def test_a_row_that_is_the_only_one_is_met_without_a_condition() -> None:
     assert str(match()) == "TRUE"
 

@@ -16,7 +16,7 @@ is, raises inside the statement, and nothing is committed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from everview.algebra.scalars import Literal
 from everview.catalog.names import Name, quote
@@ -29,6 +29,7 @@ KEY_TWICE, KEY_GONE = "EVERVIEW_KEY_TWICE", "EVERVIEW_KEY_GONE"
 _THERE = "__ev_there"
 
 Ranges = Mapping[str, tuple[Literal, Literal]]
+Values = Mapping[str, Sequence[Literal]]
 
 
 @dataclass(frozen=True)
@@ -37,11 +38,14 @@ class Match:
 
     Columns in which the change has no NULL are compared by `=`, on which Spark joins faster;
     `ranges` are the change's own, as literals, because MERGE derives none from its source.
+    Nor does it broadcast its source where rows may be new, so that all of the state is shuffled:
+    with `among`, all values that a column has in the change, few rows of it are left to be.
     """
 
     columns: Sequence[str]
     nullable: frozenset[str]
     ranges: Ranges
+    among: Values = field(default_factory=dict)
 
     def __str__(self) -> str:
         equal = [
@@ -49,7 +53,8 @@ class Match:
             for c in self.columns
         ]
         within = [f"t.{quote(c)} BETWEEN {lo} AND {hi}" for c, (lo, hi) in self.ranges.items()]
-        return " AND ".join(equal + within) or "TRUE"
+        among = [f"t.{quote(c)} IN ({', '.join(map(str, v))})" for c, v in self.among.items()]
+        return " AND ".join(equal + within + among) or "TRUE"
 
 
 def classified(delta_sql: str, identity: Identity) -> str:

@@ -83,14 +83,31 @@ class Held:
                 found[name] = bounds
         return found
 
+    def values(self, columns: Iterable[str], most: int) -> dict[str, tuple[Literal, ...]]:
+        """All values of the column that has the most, if none is NULL and they are not too many."""
+        if self.table is None or not self.rows:
+            return {}
+        found = {name: self.table.column(name) for name in columns}
+        whole = {name: v for name, v in found.items() if not v.null_count and _is_ordered(v.type)}
+        listed = {name: values.unique() for name, values in whole.items()}
+        name = max(listed, key=lambda name: len(listed[name]), default=None)
+        if name is None or len(listed[name]) > most:
+            return {}
+        literals = tuple(filter(None, map(literal, listed[name].to_pylist())))
+        return {name: literals} if len(literals) == len(listed[name]) else {}
+
 
 def _range(values: pyarrow.ChunkedArray) -> tuple[Literal, Literal] | None:
-    ordered = (pyarrow.types.is_integer, pyarrow.types.is_date, pyarrow.types.is_string)
-    if values.null_count or not any(is_type(values.type) for is_type in ordered):
+    if values.null_count or not _is_ordered(values.type):
         return None
     bounds = pyarrow.compute.min_max(values).as_py()
     low, high = literal(bounds["min"]), literal(bounds["max"])
     return (low, high) if low and high else None
+
+
+def _is_ordered(type_: pyarrow.DataType) -> bool:
+    ordered = (pyarrow.types.is_integer, pyarrow.types.is_date, pyarrow.types.is_string)
+    return any(is_type(type_) for is_type in ordered)
 
 
 @contextmanager

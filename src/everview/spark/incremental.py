@@ -39,6 +39,11 @@ from everview.warehouse.delta_log import Commit
 
 # a small change has exact statistics: re-planning each stage makes more jobs and saves nothing
 _SMALL = {"spark.sql.adaptive.enabled": "false"}
+ROWS_A_VALUE = 100
+"""How many stored rows there must be for each value of a change that is listed in a statement.
+
+To read a value in SQL takes Spark as long as to shuffle some thirty rows.
+"""
 _WHY = Why(Reason.SOURCES_CHANGED, "base tables have changed")
 
 
@@ -168,7 +173,7 @@ def _apply(
     if not record.rows.updated and not record.rows.deleted:
         return writer.write(apply.append_sql(state, columns, identity, delta.view), record)
     if identity.is_key:
-        match = _match(delta, identity.columns)
+        match = _match(delta, identity.columns, record)
         if own:
             sql = apply.rewrite_sql(state, columns, delta.view, own.view, match)
         else:
@@ -177,8 +182,10 @@ def _apply(
     return _apply_by_row(writer, step, delta, record)
 
 
-def _match(delta: Held, columns: Sequence[str]) -> apply.Match:
-    return apply.Match(columns, delta.nullable(columns), delta.ranges(columns))
+def _match(delta: Held, columns: Sequence[str], record: Record) -> apply.Match:
+    few = (record.stored or 0) // ROWS_A_VALUE
+    among = delta.values(columns, few)
+    return apply.Match(columns, delta.nullable(columns), delta.ranges(columns), among)
 
 
 def _apply_by_row(
@@ -186,7 +193,7 @@ def _apply_by_row(
 ) -> tuple[Record, Commit]:
     """Find how often the rows that lose copies stand there, then replace them."""
     state, columns = writer.view.state.name, step.columns
-    match = _match(delta, columns)
+    match = _match(delta, columns, record)
     found = writer.session.sql(apply.copies_sql(state, columns, delta.view, match))
     with hold(found, "__ev_copies") as copies:
         if any(count < 0 for count in copies.counts(COUNT) if isinstance(count, int)):
