@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,10 +17,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture
-def lake(ev: Everview, request: pytest.FixtureRequest) -> Iterator[Lake]:
+def lake(ev: Everview, warehouse: Path, request: pytest.FixtureRequest) -> Iterator[Lake]:
     """A schema of its own, the current one while the test runs."""
     schema = "s_" + "".join(c if c.isalnum() else "_" for c in request.node.name).lower()[:60]
     ev.sql(f"CREATE SCHEMA IF NOT EXISTS {schema}")
     ev.sql(f"USE {schema}")
     yield Lake(ev, schema)
     ev.sql("USE default")
+    # or each process that starts over this warehouse registers what is in it
+    shutil.rmtree(warehouse / f"{schema}.db")
