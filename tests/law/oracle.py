@@ -29,6 +29,7 @@ from everview.maintenance.groups import STATE
 from everview.maintenance.identity import COUNT, IdentityKind
 from everview.maintenance.lets import Let
 from everview.maintenance.plan import Plan, make_plan
+from everview.maintenance.screening import Screen
 from everview.program.definition import problems_in
 from everview.sql.binder import read_query
 from everview.sql.change_parts import PART, REMOVED, UPDATED, part_of, with_parts
@@ -215,8 +216,8 @@ class Maintained:
         """The constraints that the changes violate, which the screens must have noticed."""
         ranges = self._ranges(changes)
         found = violated(plan, plan.checks(changes, parts), ranges)
-        screens = (plan.computation(s, ranges, small=True) for s in plan.screens(changes, parts))
-        assert any(map(evaluate, list(screens))) == bool(found), "screens agree with checks"
+        is_noticed = any(_finds(screen) for screen in plan.screens(changes, parts))
+        assert is_noticed == bool(found), "screens agree with checks"
         return found
 
     def _relevant(self, changes: dict[str, Bag]) -> dict[str, Bag]:
@@ -377,6 +378,25 @@ def _end_of_parentheses(text: str, start: int) -> int:
         if not depth:
             return at + 1
     raise ValueError(f"a parenthesis is not closed: {text[start:]}")
+
+
+def _finds(screen: Screen) -> bool:
+    """Whether a screen finds something at the keys of the held changes."""
+    sought = {key for scan in screen.seeking for key in weights_of(scan)}
+    listed = ", ".join(f'"{name}"' for name in screen.rows.names)
+    rows = fetch(f"SELECT {listed} FROM {source(screen.rows)}")
+    there = Counter({key: number for key, number in rows.items() if key in sought})
+    return screen.finds(there, weights_of)
+
+
+def weights_of(scan: Scan) -> Bag:
+    """The weights of the keys without NULLs in a held change."""
+    listed = ", ".join(f'"{name}"' for name in scan.names)
+    keys: Bag = Counter()
+    for (*key, weight), number in fetch(f"SELECT {listed}, {WEIGHT} FROM {source(scan)}").items():
+        if None not in key:
+            keys[tuple(key)] += weight * number
+    return keys
 
 
 def violated(plan: Plan, checks: Iterable[Check], ranges: Ranges | None = None) -> frozenset[str]:

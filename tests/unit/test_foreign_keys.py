@@ -10,7 +10,7 @@ import pytest
 from everview.algebra.printing import formula
 from everview.algebra.relations import Broadcast, Filter, Relation, Scan, State
 from everview.algebra.scalars import Literal
-from everview.algebra.trees import nodes, scans
+from everview.algebra.trees import nodes
 from everview.analysis.rooted_components import roots
 from everview.catalog.constraints import Constraint, ForeignKey, Unique
 from everview.catalog.names import Name
@@ -19,6 +19,7 @@ from everview.maintenance.choices import Choices
 from everview.maintenance.constraint_checks import CheckKind
 from everview.maintenance.foreign_keys import Parts, Strategy
 from everview.maintenance.plan import Plan, make_plan
+from everview.maintenance.screening import KeysOf
 from everview.sql.binder import read_query
 from tests.law.schemas import make_table
 from tests.unit.given import full, lines, unnumbered
@@ -322,23 +323,19 @@ class TestHowABranchIsComputed:
     def test_a_row_meets_one_row_of_u_so_what_is_joined_is_broadcast(self) -> None:
         assert any(isinstance(n, Broadcast) for n in nodes(self.computed(small=True)))
 
-    def test_a_table_that_two_keys_refer_to_is_screened_in_one_scan(self) -> None:
-        (screen,) = self.PLAN.screens(self.PLAN.tables, {full("dim"): Parts(removed=False)})
-        read = [s for s in scans(self.PLAN.computation(screen)) if s.state is State.POST]
-        assert read == [Scan(full("dim"), "d", ("k",))]
+    def test_a_table_that_two_keys_refer_to_is_screened_once(self) -> None:
+        key, fact = Scan(full("dim"), "d", ("k",)), full("fact")
+        asking = tuple(Scan(fact, "fact", (name,), State.INSERTED) for name in "fg")
+        found = self.PLAN.screens(self.PLAN.tables, {full("dim"): Parts(removed=False)})
+        assert found == (KeysOf(key, key.at(State.DELTA), asking),)
+        assert self.PLAN.screens([fact]) == (KeysOf(key, None, asking),)
 
-    def test_a_screen_reads_between_the_bounds_of_all_that_ask(self) -> None:
-        (screen,) = self.PLAN.screens(self.PLAN.tables, {full("dim"): Parts(removed=False)})
-        bounds = {"dim k": "79", "fact f": "15", "fact g": "34"}
-        ranges = {
-            (full(name.split()[0]), name.split()[1]): (Literal(low), Literal(high))
-            for name, (low, high) in bounds.items()
-        }
-        text = " ".join(lines(self.PLAN.computation(screen, ranges)))
-        each = [f"((d.k >= {low}) AND (d.k <= {high}))" for low, high in bounds.values()]
-        assert " OR ".join(each) in text
-        some = {key: ranges[key] for key in list(ranges)[:2]}
-        assert ">=" not in " ".join(lines(self.PLAN.computation(screen, some)))
+    def test_and_each_foreign_key_to_it_if_keys_of_it_are_removed(self) -> None:
+        removed = Scan(full("dim"), "d", ("k",), State.REMOVED)
+        _, *found = self.PLAN.screens([full("dim")], {full("dim"): Parts(removed=True)})
+        assert [(s.rows, s.seeking[0].bag) for s in found] == [
+            (Scan(full("fact"), "fact", (name,)), removed.bag) for name in "fg"
+        ]
 
     def test_a_table_that_no_change_concerns_is_not_screened(self) -> None:
         assert self.PLAN.screens(()) == ()

@@ -25,7 +25,6 @@ from everview.maintenance.broadcasts import Keys, broadcast_joins
 from everview.maintenance.choices import DEFAULT, Choices, Optimisation
 from everview.maintenance.constraint_checks import (
     Check,
-    CheckKind,
     checks,
     checks_of_whole_tables,
 )
@@ -43,7 +42,7 @@ from everview.maintenance.identity import (
     identify,
 )
 from everview.maintenance.lets import Let
-from everview.maintenance.screening import screens
+from everview.maintenance.screening import Screen, screens
 
 
 @dataclass(frozen=True)
@@ -169,18 +168,22 @@ class Plan:
         Each is computed as a bag is, by `computation(check.rows)`. Whether rows still refer to a
         key that was removed is asked only if the choice is to be thorough.
         """
-        found = self._parts(changed_tables, parts or {})
-        edges = self.foreign_keys.edges_checked
-        removing = [t for t, part in found.items() if part.removed and self.choices.thorough]
+        edges, removing = self.foreign_keys.edges_checked, self._removing(changed_tables, parts)
         return checks(edges, self.used_columns, changed_tables, removing)
 
     def screens(
         self, changed_tables: Collection[str], parts: Mapping[str, Parts] | None = None
-    ) -> tuple[Let, ...]:
-        """What is empty only if all `checks` with the same arguments are; quicker to ask."""
-        asked = self.checks(changed_tables, parts)
-        whole = tuple(c.rows for c in asked if c.kind is CheckKind.UNREFERENCED)
-        return screens(self.foreign_keys.edges_checked, changed_tables) + whole
+    ) -> tuple[Screen, ...]:
+        """What finds something if `checks` with the same arguments do; quicker to ask."""
+        edges, removing = self.foreign_keys.edges_checked, self._removing(changed_tables, parts)
+        return screens(edges, changed_tables, removing)
+
+    def _removing(
+        self, changed_tables: Collection[str], parts: Mapping[str, Parts] | None
+    ) -> list[str]:
+        """The tables of whose removed keys it is asked whether rows refer to them."""
+        found = self._parts(changed_tables, parts or {})
+        return [t for t, part in found.items() if part.removed and self.choices.thorough]
 
     def checks_of_whole_tables(self) -> tuple[Check, ...]:
         """What must be empty for the foreign keys of the view to be used at all."""

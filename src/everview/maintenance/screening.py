@@ -1,102 +1,99 @@
-"""One look at each table that is referred to, before its constraints are checked one by one.
+"""A quick look at the tables of foreign keys, before constraints are checked one by one.
 
-(K) and, for every foreign key to a table S, (F1) of `constraint_checks.py` read the same rows of S:
-those with the keys that changes touch. Counted together, for each of these keys,
+The checks of `constraint_checks.py` begin with the keys in a change. Where the change is at hand so
+are these keys, and their rows are looked for in each table once, whatever is asked of them:
 
-    after    the rows of S⁺ that have it
-    before   those of S⁻ = S⁺ ⊎ −ΔS
-    asked    the inserted rows that refer to it
+    (K), (F1)   of S, for all foreign keys to it. With, for each key, the number of rows of S⁺ that
+                have it, the sum of its weights in ΔS, and whether an inserted row refers to it:
+                no key is there twice, after or before (S⁻ = S⁺ ⊎ −ΔS), and none that is asked
+                for is missing.
+    (F2)        of R, for all foreign keys of it: no row of R⁺ refers to a key that went.
 
-none of these checks finds a row if after ≤ 1 and before ≤ 1 for every key, and after > 0 for those
-that are asked for. As a rule that is so, and S was read once; else the checks tell what is wrong.
+As a rule all is as it should be; else the checks tell what is wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from functools import partial
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 
-from everview.algebra.columns import Column
-from everview.algebra.relations import (
-    Accumulate,
-    Aggregate,
-    Filter,
-    Negate,
-    Output,
-    Project,
-    Relation,
-    Scan,
-    State,
-    Union,
-)
-from everview.algebra.scalars import (
-    ONE,
-    ZERO,
-    ColumnRef,
-    Compare,
-    Scalar,
-    conjunction,
-    disjunction,
-)
-from everview.algebra.trees import columns_under, projected, same_columns
+from everview.algebra.relations import Scan, State
 from everview.analysis.foreign_keys import Edge
-from everview.maintenance.constraint_checks import equal, present, target_of, with_numbers
-from everview.maintenance.lets import Let, at_keys
+from everview.maintenance.constraint_checks import target_of
+
+Key = tuple[object, ...]
+Weights = Callable[[Scan], Mapping[Key, int]]
+"""For a change, or a part of it, the sum of the weights of each key without NULLs."""
 
 
-def screens(edges: Iterable[Edge], changed: Collection[str]) -> tuple[Let, ...]:
-    """For each table that edges refer to, its keys of which (K) or (F1) may not hold."""
+@dataclass(frozen=True)
+class KeysOf:
+    """(K) and (F1) of a table: its key, its change if there is one, and who asks for its keys."""
+
+    rows: Scan
+    change: Scan | None
+    asking: tuple[Scan, ...]
+
+    @property
+    def seeking(self) -> tuple[Scan, ...]:
+        """The changes with the keys that are looked for."""
+        return (self.change, *self.asking) if self.change else self.asking
+
+    def finds(self, there: Counter[Key], weights: Weights) -> bool:
+        """Whether something may be wrong, by how often each key that is looked for is there."""
+        changed = weights(self.change) if self.change else {}
+        is_twice = any(number > 1 for number in there.values())
+        was_twice = any(there[key] - weight > 1 for key, weight in changed.items())
+        asked = (key for scan in self.asking for key in weights(scan))
+        return is_twice or was_twice or any(not there[key] for key in asked)
+
+
+@dataclass(frozen=True)
+class ReferencesOf:
+    """(F2) of a table: the columns of a foreign key, and the keys that went."""
+
+    rows: Scan
+    removed: Scan
+
+    @property
+    def seeking(self) -> tuple[Scan, ...]:
+        return (self.removed,)
+
+    def finds(self, there: Counter[Key], weights: Weights) -> bool:
+        return bool(there)
+
+
+Screen = KeysOf | ReferencesOf
+
+
+def screens(
+    edges: Iterable[Edge], changed: Collection[str], removing: Collection[str]
+) -> tuple[Screen, ...]:
+    """What is looked for when some tables changed; `removing` are those that lost keys."""
     to_table: dict[str, list[Edge]] = {}
+    references: dict[str, Screen] = {}
     for edge in edges:
         if edge.source_table in changed or edge.target_table in changed:
             to_table.setdefault(edge.target_table, []).append(edge)
-    return tuple(
-        Let(f"screen({table})", _suspicious(met, changed), "") for table, met in to_table.items()
-    )
+        if edge.target_table in removing:
+            rows = Scan(edge.source_table, edge.origin, edge.columns)
+            screen = ReferencesOf(rows, target_of(edge).at(State.REMOVED))
+            references.setdefault(edge.foreign_key, screen)
+    keys = (_keys(met, changed) for met in to_table.values())
+    return (*keys, *references.values())
 
 
-def _suspicious(edges: Sequence[Edge], changed: Collection[str]) -> Relation:
+def _keys(edges: list[Edge], changed: Collection[str]) -> Screen:
     rows = target_of(edges[0])
-    change = rows.at(State.DELTA)
-    asking = {e.foreign_key: e for e in edges if e.source_table in changed}
-    asked_for = [_asked_for(edge, rows) for edge in asking.values()]
-    touched = [Filter(change, present(change.columns))] if rows.table in changed else []
-    met = _at(rows, (*touched, *asked_for))
-    after, before, asked = (Column(rows.ref, f"#{n}") for n in ("after", "before", "asked"))
-    numbers = partial(_numbers, (after, before, asked))
-    counts = Accumulate(
-        Union(
-            (
-                with_numbers(met, numbers(1, 1, 0)),
-                *(Negate(with_numbers(r, numbers(0, 1, 0))) for r in touched),
-                *(with_numbers(r, numbers(0, 0, 1)) for r in asked_for),
-            )
-        ),
-        same_columns(rows),
-        tuple(Output(c, ColumnRef(c)) for c in (after, before, asked)),
-    )
-    more = partial(Compare, ">")
-    is_missed = conjunction(more(ColumnRef(asked), ZERO), Compare("=", ColumnRef(after), ZERO))
-    twice = (more(ColumnRef(number), ONE) for number in (after, before))
-    return Filter(counts, disjunction(*twice, is_missed))
+    asking = {e.foreign_key: _asking(e, rows) for e in edges if e.source_table in changed}
+    change = rows.at(State.DELTA) if rows.table in changed else None
+    return KeysOf(rows, change, tuple(asking.values()))
 
 
-def _asked_for(edge: Edge, rows: Scan) -> Project:
-    """The keys of a table that inserted rows refer to, as often as they do."""
-    inserted = Scan(edge.source_table, edge.origin, edge.columns, State.INSERTED)
+def _asking(edge: Edge, rows: Scan) -> Scan:
+    """The inserted rows of who refers, on the columns of the foreign key as the key has them."""
     # another foreign key may name the columns of the key in another order
-    own = dict(zip(edge.target_columns, inserted.columns, strict=True))
-    outputs = tuple(Output(key, ColumnRef(own[key.name])) for key in rows.columns)
-    return Project(Filter(inserted, present(inserted.columns)), outputs)
-
-
-def _at(rows: Scan, touched: Sequence[Relation]) -> Project:
-    """The rows of a table that have one of the keys of some small relations."""
-    outputs = columns_under(f"{rows.ref}#keys", rows.columns)
-    keys = Union(tuple(projected(r, outputs) for r in touched))
-    each = Aggregate(keys, same_columns(keys))
-    return at_keys(Project(rows, same_columns(rows)), each, equal(rows.columns, each.columns))
-
-
-def _numbers(columns: Sequence[Column], *values: int) -> dict[Column, Scalar]:
-    return {c: ONE if value else ZERO for c, value in zip(columns, values, strict=True)}
+    own = dict(zip(edge.target_columns, edge.columns, strict=True))
+    columns = tuple(own[column.name] for column in rows.columns)
+    return Scan(edge.source_table, edge.origin, columns, State.INSERTED)

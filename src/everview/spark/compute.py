@@ -23,7 +23,7 @@ from everview.maintenance.lets import Let
 from everview.maintenance.plan import Plan
 from everview.program.records import Reason, Record, Why
 from everview.program.steps import Program
-from everview.spark import apply, guard, trust
+from everview.spark import apply, guard, screens, trust
 from everview.spark.capture import Captured, change_view, view_name
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.hold import Held, hold
@@ -73,19 +73,24 @@ class Computation:
         """What is left to rely on after the changes were asked, now and later."""
         plan, session = self.program.compute.plan, self.writer.session
 
-        def sql(let: Let) -> str:
-            return self._sql(trusted.plan, let, self._ranges, self._is_small)
-
         guarded = trusted
-        screens = {let.name: sql(let) for let in trusted.plan.screens(self.changed, self._parts)}
-        if guard.rows_found(session, screens):
+        if not self._is_all_clear(trusted.plan):
             asked = trusted.plan.checks(self.changed, self._parts)
-            checks = {check: sql(check.rows) for check in asked}
+            checks = {
+                check: self._sql(trusted.plan, check.rows, self._ranges, self._is_small)
+                for check in asked
+            }
             guarded = guard.checked(session, trusted, checks, self.pins)
         guarded = guard.proven_again(session, plan, guarded, self._source, self.pins)
         violated = len(guarded.violations)
         self.writer.observe(Point.GUARDED, f"constraints found violated: {violated}")
         return guarded
+
+    def _is_all_clear(self, plan: Plan) -> bool:
+        """Whether a quick look at the tables finds nothing to be checked."""
+        asked = plan.screens(self.changed, self._parts)
+        session = self.writer.session
+        return self._is_small and screens.all_clear(session, asked, self.changed, self._source)
 
     @contextmanager
     def _delta(self, trusted: Plan) -> Iterator[Held | None]:

@@ -1,0 +1,93 @@
+"""The rows that tables have at the keys of a change: looked for in each table once.
+
+A change that was collected is at hand, so its keys are written into the query, and what is found is
+counted here: a filter instead of joins and groups, which take Spark several jobs each.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import pyarrow.compute
+from pyspark.sql import SparkSession
+
+from everview.algebra.relations import Scan, State
+from everview.catalog.names import quote
+from everview.maintenance.screening import Key, Screen, Weights
+from everview.spark.capture import Captured
+from everview.sql.change_parts import PART, REMOVED
+from everview.sql.emit import WEIGHT, Source
+from everview.sql.literals import literal
+
+MOST = 10_000
+"""How many keys are written into a query."""
+
+
+def all_clear(
+    session: SparkSession,
+    screens: Sequence[Screen],
+    changed: Mapping[str, Captured],
+    source: Source,
+) -> bool:
+    """Whether no constraint is violated, as far as that can be told quickly."""
+    weights = _weights(changed)
+    by_table: dict[str, list[Screen]] = {}
+    for screen in screens:
+        by_table.setdefault(screen.rows.table, []).append(screen)
+    sought = {s: frozenset(k for scan in s.seeking for k in weights(scan)) for s in screens}
+    conditions = {s: _condition(s.rows.names, keys) for s, keys in sought.items()}
+    if None in conditions.values():
+        return False
+
+    def is_clear(group: list[Screen]) -> bool:
+        names = list(dict.fromkeys(name for screen in group for name in screen.rows.names))
+        listed = ", ".join(map(quote, names))
+        where = " OR ".join(filter(None, (conditions[screen] for screen in group))) or "false"
+        rows = session.sql(f"SELECT {listed} FROM {source(group[0].rows)} WHERE {where}").toArrow()
+        found = {name: rows.column(name).to_pylist() for name in names}
+        for screen in group:
+            keys = zip(*(found[name] for name in screen.rows.names), strict=True)
+            there = Counter(key for key in keys if key in sought[screen])
+            if screen.finds(there, weights):
+                return False
+        return True
+
+    with ThreadPoolExecutor(max(1, len(by_table))) as readers:
+        return all(list(readers.map(is_clear, by_table.values())))
+
+
+def _weights(changed: Mapping[str, Captured]) -> Weights:
+    """The keys of held changes."""
+
+    @cache
+    def weights(scan: Scan) -> Mapping[Key, int]:
+        table = changed[scan.table].held.table
+        if table is None:
+            raise ValueError(f"the change of {scan.table} was not collected")
+        if scan.state is State.INSERTED:
+            table = table.filter(pyarrow.compute.field(WEIGHT) > 0)
+        if scan.state is State.REMOVED:
+            table = table.filter(pyarrow.compute.field(PART) == REMOVED)
+        columns = [table.column(name).to_pylist() for name in (*scan.names, WEIGHT)]
+        found: Counter[Key] = Counter()
+        for *key, weight in zip(*columns, strict=True):
+            if None not in key:
+                found[tuple(key)] += weight
+        return found
+
+    return weights
+
+
+def _condition(names: Sequence[str], keys: frozenset[Key]) -> str | None:
+    """That a row may have one of the keys, by the column with most values; None if unsayable."""
+    if not keys:
+        return ""
+    values = [set(column) for column in zip(*keys, strict=True)]
+    name, most = max(zip(names, values, strict=True), key=lambda pair: len(pair[1]))
+    literals = [literal(value) for value in most]
+    if len(most) > MOST or None in literals:
+        return None
+    return f"{quote(name)} IN ({', '.join(sorted(map(str, literals)))})"
