@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
+import pyarrow
 import pyarrow.compute
 from pyspark.sql import SparkSession
 
@@ -34,29 +35,31 @@ def all_clear(
 ) -> bool:
     """Whether no constraint is violated, as far as that can be told quickly."""
     weights = _weights(changed)
-    by_table: dict[str, list[Screen]] = {}
-    for screen in screens:
-        by_table.setdefault(screen.rows.table, []).append(screen)
     sought = {s: frozenset(k for scan in s.seeking for k in weights(scan)) for s in screens}
     conditions = {s: _condition(s.rows.names, keys) for s, keys in sought.items()}
     if None in conditions.values():
         return False
+    by_table: dict[str, list[Screen]] = {}
+    for screen in screens:
+        if sought[screen]:
+            by_table.setdefault(screen.rows.table, []).append(screen)
 
-    def is_clear(group: list[Screen]) -> bool:
-        names = list(dict.fromkeys(name for screen in group for name in screen.rows.names))
+    def is_clear(asked: list[Screen]) -> bool:
+        names = tuple(dict.fromkeys(name for screen in asked for name in screen.rows.names))
+        where = " OR ".join(str(conditions[screen]) for screen in asked)
         listed = ", ".join(map(quote, names))
-        where = " OR ".join(filter(None, (conditions[screen] for screen in group))) or "false"
-        rows = session.sql(f"SELECT {listed} FROM {source(group[0].rows)} WHERE {where}").toArrow()
-        found = {name: rows.column(name).to_pylist() for name in names}
-        for screen in group:
-            keys = zip(*(found[name] for name in screen.rows.names), strict=True)
-            there = Counter(key for key in keys if key in sought[screen])
-            if screen.finds(there, weights):
-                return False
-        return True
+        sql = f"SELECT {listed} FROM {source(asked[0].rows)} WHERE {where}"
+        found = session.sql(sql).toArrow()
+        return not any(s.finds(_counted(found, s, sought[s]), weights) for s in asked)
 
     with ThreadPoolExecutor(max(1, len(by_table))) as readers:
         return all(list(readers.map(is_clear, by_table.values())))
+
+
+def _counted(found: pyarrow.Table, screen: Screen, sought: frozenset[Key]) -> Counter[Key]:
+    """How often each of the keys is there."""
+    keys = zip(*(found.column(name).to_pylist() for name in screen.rows.names), strict=True)
+    return Counter(key for key in keys if key in sought)
 
 
 def _weights(changed: Mapping[str, Captured]) -> Weights:

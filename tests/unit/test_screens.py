@@ -1,0 +1,120 @@
+"""The quick look at the tables of foreign keys: what is asked of them, and what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import cast
+
+import duckdb
+import pyarrow
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from everview.algebra.relations import Scan, State
+from everview.maintenance.screening import KeysOf, ReferencesOf, Screen
+from everview.program.records import NONE_DROPPED
+from everview.spark import screens
+from everview.spark.capture import Captured
+from everview.spark.hold import Held
+from everview.sql.change_parts import INSERTED, PART, REMOVED
+from everview.sql.emit import WEIGHT
+
+Rows = Sequence[tuple[object, ...]]
+
+DIM = Scan("dim", "d", ("k",))
+CHANGED_DIM = DIM.at(State.DELTA)
+ASKING = Scan("fact", "f", ("f",), State.INSERTED)
+KEYS = KeysOf(DIM, CHANGED_DIM, (ASKING,))
+REFERENCES = ReferencesOf(Scan("fact", "f", ("f",)), DIM.at(State.REMOVED))
+
+
+class Tables:
+    """A stand-in for a session that keeps the queries, over tables in DuckDB."""
+
+    def __init__(self, dim: str, fact: str) -> None:
+        self.asked: list[str] = []
+        self._database = duckdb.connect(config={"threads": 1})
+        for name, rows in (("dim(k, j)", dim), ("fact(f, g)", fact)):
+            self._database.execute(f"CREATE TABLE {name} AS VALUES {rows}")
+
+    def sql(self, text: str) -> object:
+        self.asked.append(text)
+        found = self._database.cursor().sql(text.replace("`", '"')).to_arrow_table()
+        return SimpleNamespace(toArrow=lambda: found)
+
+
+def captured(columns: str, rows: Rows) -> Captured:
+    """A change; the last column of its rows is the weight."""
+    names = [*columns.split(), WEIGHT, PART]
+    parts = [REMOVED if row[-1] == -1 else INSERTED for row in rows]
+    values = zip(*((*row, part) for row, part in zip(rows, parts, strict=True)), strict=True)
+    table = pyarrow.table(dict(zip(names, map(list, values), strict=True)))
+    return Captured(Held("", len(rows), cast(DataFrame, None), table), None, NONE_DROPPED)
+
+
+def is_clear(tables: Tables, asked: list[Screen], dim: Rows = (), fact: Rows = ()) -> bool:
+    rows = {"dim": ("k j", dim), "fact": ("f g", fact)}
+    changed = {name: captured(*change) for name, change in rows.items() if change[1]}
+    session = cast(SparkSession, tables)
+    return screens.all_clear(session, asked, changed, lambda scan: scan.table)
+
+
+@pytest.mark.parametrize(
+    ("dim", "change", "new_fact", "clear"),
+    [
+        ("(1, 0), (2, 0)", [(2, 0, 1)], [(1, 0, 1), (None, 0, 1)], True),
+        ("(1, 0), (2, 0)", [(2, 0, 1)], [(3, 0, 1)], False),  # asks for a key that is not there
+        ("(1, 0), (2, 0), (2, 1)", [(2, 1, 1)], [(1, 0, 1)], False),  # the new key was there
+        ("(1, 0), (2, 0)", [(2, 0, 2)], [(1, 0, 1)], True),  # there once, whatever the weight
+        ("(1, 0)", [(2, 0, -1), (2, 1, -1)], [(1, 0, 1)], False),  # was there twice
+        ("(1, 0), (3, 0), (3, 1)", [(2, 0, -1)], [(1, 0, 1)], True),  # not touched, not asked
+        ("(1, 0)", [(2, 0, -1)], [(1, 0, 1), (2, 0, -1)], True),  # goes with who referred to it
+    ],
+)
+def test_keys_are_single_and_those_asked_for_are_there(
+    dim: str, change: Rows, new_fact: Rows, clear: bool
+) -> None:
+    tables = Tables(dim, "(1, 0)")
+    assert is_clear(tables, [KEYS], change, new_fact) is clear
+
+
+@pytest.mark.parametrize(("fact", "clear"), [("(1, 0), (NULL, 2)", True), ("(2, 0)", False)])
+def test_no_row_refers_to_a_key_that_went(fact: str, clear: bool) -> None:
+    assert is_clear(Tables("(1, 0)", fact), [REFERENCES], [(2, 0, -1)]) is clear
+
+
+def test_a_table_is_read_once_whatever_is_asked_of_it() -> None:
+    tables = Tables("(1, 2), (2, 1)", "(1, 1)")
+    inner = ReferencesOf(Scan("dim", "d", ("j",)), Scan("fact", "f", ("g",), State.REMOVED))
+    assert is_clear(tables, [KEYS, inner], [(2, 1, 1)], [(1, 1, 1), (9, 9, -1)])
+    assert tables.asked == ["SELECT `k`, `j` FROM dim WHERE `k` IN (1, 2) OR `j` IN (9)"]
+
+
+def test_a_key_of_several_columns_is_sought_by_the_one_with_most_values() -> None:
+    tables = Tables("(1, 5), (1, 6), (1, 7), (2, 5)", "(1, 0)")
+    pair = Scan("dim", "d", ("k", "j"))
+    asking = Scan("fact", "f", ("f", "g"), State.INSERTED)
+    asked: list[Screen] = [KeysOf(pair, None, (asking,))]
+    assert is_clear(tables, asked, fact=[(1, 5, 1), (1, 6, 1)])
+    assert tables.asked == ["SELECT `k`, `j` FROM dim WHERE `j` IN (5, 6)"]
+    assert not is_clear(tables, asked, fact=[(1, 5, 1), (2, 6, 1)])
+
+
+def test_where_no_key_is_sought_nothing_is_read() -> None:
+    tables = Tables("(1, 0)", "(1, 0)")
+    assert is_clear(tables, [KeysOf(DIM, None, (ASKING,))], fact=[(None, 0, 1), (1, 0, -1)])
+    assert is_clear(tables, [])
+    assert tables.asked == []
+
+
+def test_keys_that_cannot_be_written_down_are_left_to_the_checks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tables = Tables("(1, 0), (2, 0)", "(1, 0)")
+    fact: Rows = [(1, 0, 1), (2, 0, 1)]
+    asked: list[Screen] = [KeysOf(DIM, None, (ASKING,))]
+    assert is_clear(tables, asked, fact=fact)
+    assert not is_clear(tables, asked, fact=[(1.5, 0, 1)])
+    monkeypatch.setattr(screens, "MOST", 1)
+    assert not is_clear(tables, asked, fact=fact)
