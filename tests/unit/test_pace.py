@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from everview.program.pace import DEAR, WORTH_CHOOSING, Pace
+from everview.program.pace import COLD, DEAR, WORTH_CHOOSING, Pace
 from everview.program.records import Action, Reason, Record, Why, read_record
 from everview.warehouse.delta_log import rows_changed
 
 ROWS = 10 * WORTH_CHOOSING
-PACE = Pace(full_seconds=10.0, base_rows=ROWS, fixed_seconds=1.0)
+PACE = Pace(full_seconds=10.0, base_rows=ROWS, fixed_seconds=1.0, is_recomputed=True)
 
 
 def test_a_changed_row_costs_as_much_as_several_that_are_recomputed() -> None:
@@ -45,6 +45,25 @@ def test_without_counted_rows_a_change_is_expected_to_take_what_the_last_took() 
 def test_the_first_refresh_of_a_view_is_tried_incrementally() -> None:
     new = Pace(10.0, ROWS)
     assert not new.prefers_full(new.estimate(ROWS // 10))
+
+
+def test_then_recomputing_is_tried_if_it_may_be_faster_than_creating_was() -> None:
+    created = Pace(full_seconds=6.0, base_rows=ROWS)
+    slow, fast = created.after_incremental(2.5, 0), created.after_incremental(1.5, 0)
+    assert slow.estimate(1).full == 6.0 / COLD
+    assert slow.prefers_full(slow.estimate(1))
+    assert not fast.prefers_full(fast.estimate(1))
+    assert replace(slow, base_rows=WORTH_CHOOSING - 1).estimate(1).full == 6.0
+    # it is as long as it was: from now on that is known
+    tried = slow.after_full(6.0, ROWS)
+    assert not tried.prefers_full(tried.estimate(1))
+    assert not tried.after_incremental(2.5, 0).prefers_full(tried.estimate(1))
+
+
+def test_rows_are_counted_when_a_view_has_long_been_recomputed() -> None:
+    assert PACE.is_counted_anew
+    assert not PACE.after_full(9.0, ROWS).is_counted_anew
+    assert replace(PACE, full_in_a_row=10).is_counted_anew
 
 
 def test_what_refreshes_take_besides_their_change_is_learned() -> None:

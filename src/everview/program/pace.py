@@ -1,22 +1,25 @@
 """Whether recomputing a view is cheaper than its change, from how long both have taken.
 
-    full         = as long as the last time
+    full         = as long as the last time; a third of it if that was the creation of the view
     incremental  = what a refresh takes whatever the change + DEAR × rows changed × full / base rows
 
 A changed row costs as much as several rows of a recomputation: its feed is read and netted, it
 is joined to tables that are read by its keys, and the view is changed by key. How much a refresh
-takes besides is learned from those there were. Both are carried from commit to commit, so that
-nothing but the last one has to be read.
+takes besides is learned from those there were. A creation is often the first that a process does,
+and takes longer than recomputing the view will: where that may be faster it is tried once. All of
+it is carried from commit to commit, so that nothing but the last one has to be read.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 DEAR = 4.0
 """To how many rows of a recomputation one changed row comes."""
 WORTH_CHOOSING = 200_000
 """Rows of base tables below which there is no choice: small views are refreshed incrementally."""
+COLD = 3.0
+"""How many times as long as recomputing a view its creation may have taken."""
 _FORGETFUL = 10
 """After how many refreshes in full what an incremental one took is no longer believed."""
 
@@ -42,14 +45,23 @@ class Pace:
     fixed_seconds: float = 0.0
     """What an incremental refresh takes besides the part that grows with the change."""
     full_in_a_row: int = 0
+    is_recomputed: bool = False
+    """Whether it was recomputed after it was created."""
 
     def estimate(self, changed_rows: int) -> Estimate:
         """What a refresh is expected to take for this many changed rows of base tables."""
-        return Estimate(self.fixed_seconds + self._growing(changed_rows), self.full_seconds)
+        full = self.full_seconds / COLD if self._is_doubted else self.full_seconds
+        return Estimate(self.fixed_seconds + self._growing(changed_rows), full)
 
     def prefers_full(self, estimate: Estimate) -> bool:
         """Whether recomputing is the better choice, where there is one."""
         return self.base_rows >= WORTH_CHOOSING and estimate.incremental > estimate.full
+
+    @property
+    def _is_doubted(self) -> bool:
+        """Whether nobody knows yet how long recomputing takes, where there is a choice."""
+        is_refreshed = self.fixed_seconds > 0
+        return is_refreshed and not self.is_recomputed and self.base_rows >= WORTH_CHOOSING
 
     def _growing(self, changed_rows: int) -> float:
         return DEAR * self.full_seconds * changed_rows / self.base_rows if self.base_rows else 0.0
@@ -58,7 +70,12 @@ class Pace:
         """The pace when another refresh in full has taken so long."""
         in_a_row = self.full_in_a_row + 1
         fixed = 0.0 if in_a_row > _FORGETFUL else self.fixed_seconds
-        return Pace(seconds, base_rows, fixed, in_a_row)
+        return Pace(seconds, base_rows, fixed, in_a_row, is_recomputed=True)
+
+    @property
+    def is_counted_anew(self) -> bool:
+        """Whether the rows of the tables are to be counted, also if few of them changed."""
+        return self.full_in_a_row % _FORGETFUL == 0
 
     def after_incremental(self, seconds: float, changed_rows: int) -> Pace:
         """The pace when another incremental refresh has taken so long.
@@ -68,4 +85,4 @@ class Pace:
         fixed = max(0.0, seconds - self._growing(changed_rows))
         if 0.0 < self.fixed_seconds < fixed:
             fixed = (fixed + self.fixed_seconds) / 2
-        return Pace(self.full_seconds, self.base_rows, fixed)
+        return replace(self, fixed_seconds=fixed, full_in_a_row=0)

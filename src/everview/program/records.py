@@ -205,8 +205,9 @@ class Record:
         if seconds is None or self.switched:
             return self.pace
         if self.action is Action.FULL:
-            before = self.pace or Pace(seconds, self.base_rows)
-            return before.after_full(seconds, self.base_rows)
+            if self.pace is None:
+                return Pace(seconds, self.base_rows, full_in_a_row=1)
+            return self.pace.after_full(seconds, self.base_rows)
         return self.pace and self.pace.after_incremental(seconds, self.changed_rows)
 
     def stored_with(self, change: RowCounts) -> int | None:

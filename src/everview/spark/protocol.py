@@ -130,8 +130,7 @@ def _drafted(
     """What the record of a refresh says whatever it does: what was before, what to expect."""
     if before is None:
         return draft
-    since = [(pin, before.position(str(pin.name))) for pin in moved]
-    changed = sum(pin.rows_changed_since(position) for pin, position in since if position)
+    changed = _rows_changed(moved, before)
     return replace(
         draft,
         starts=tuple((s.table, s.version) for s in before.sources),
@@ -140,6 +139,22 @@ def _drafted(
         violations=draft.violations + broken,
         estimate=before.pace.estimate(changed) if before.pace and moved else None,
     )
+
+
+def _rows_changed(pins: Sequence[Pin], before: Record) -> int:
+    """How many rows of tables have changed since, about, as their logs tell."""
+    since = [(pin, before.position(str(pin.name))) for pin in pins]
+    return sum(pin.rows_changed_since(position) for pin, position in since if position)
+
+
+def _base_rows(writer: Writer, pins: Sequence[Pin], before: Record | None) -> int:
+    """The rows of the tables, about: to count them takes longer than to know them is worth."""
+    pace = before.pace if before else None
+    if before is None or pace is None or pace.is_counted_anew:
+        return count_rows(writer.session, pins)
+    if 10 * _rows_changed(pins, before) < pace.base_rows:
+        return pace.base_rows
+    return count_rows(writer.session, pins)
 
 
 def _why_refuted(broken: tuple[Violation, ...]) -> Why | None:
@@ -218,7 +233,7 @@ def _refresh_in_full(
         action=Action.FULL,
         why=why,
         sources=tuple(p.position for p in pins),
-        base_rows=count_rows(writer.session, pins) if _has_choice(definition) else 0,
+        base_rows=_base_rows(writer, pins, before) if _has_choice(definition) else 0,
         distrusted=distrusted,
         violations=writer.draft.violations + violations,
     )
