@@ -6,7 +6,10 @@ import pytest
 
 from everview import Action
 from everview.maintenance.identity import IdentityKind
+from everview.program.records import Record
 from everview.spark import incremental, own_rows
+from everview.spark.commit import Writer
+from everview.warehouse.delta_log import Commit
 from tests.spark.lake import VECTORS, Lake
 
 VIEWS = {
@@ -125,9 +128,20 @@ def test_a_view_that_is_no_longer_small_is_merged_into(
     # what is looked for is listed where that is little among what is stored
     monkeypatch.setattr(incremental, "ROWS_A_VALUE", 1)
     lake.create("copies", "SELECT x FROM t UNION ALL SELECT x FROM t")
+    written: list[str] = []
+    write = Writer.write
+
+    def keep(writer: Writer, sql: str, record: Record) -> tuple[Record, Commit]:
+        written.append(sql)
+        return write(writer, sql, record)
+
+    monkeypatch.setattr(Writer, "write", keep)
     lake.sql("UPDATE t SET x = 7 WHERE k = 1")
     lake.check("v")
     lake.check("copies")
+    by_key, by_row = written
+    assert "AND t.`k` IN (1)\n" in by_key
+    assert "AND t.`x` IN (" in by_row
 
 
 def test_a_view_shows_exactly_the_users_columns(lake: Lake) -> None:

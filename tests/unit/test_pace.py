@@ -60,10 +60,13 @@ def test_then_recomputing_is_tried_if_it_may_be_faster_than_creating_was() -> No
     assert not tried.after_incremental(2.5, 0).prefers_full(tried.estimate(1))
 
 
-def test_rows_are_counted_when_a_view_has_long_been_recomputed() -> None:
-    assert PACE.is_counted_anew
-    assert not PACE.after_full(9.0, ROWS).is_counted_anew
-    assert replace(PACE, full_in_a_row=10).is_counted_anew
+def test_rows_are_counted_again_after_many_changes_or_recomputations() -> None:
+    once = PACE.after_full(9.0, ROWS)
+    assert once.base_rows_after(ROWS // 10 - 1) == ROWS
+    assert once.base_rows_after(ROWS // 10) is None
+    assert once.after_incremental(1.0, 0).base_rows_after(1) is None
+    assert replace(PACE, full_in_a_row=10).base_rows_after(1) is None
+    assert replace(once, base_rows=0).base_rows_after(0) is None
 
 
 def test_what_refreshes_take_besides_their_change_is_learned() -> None:

@@ -23,9 +23,8 @@ from everview.sql.emit import WEIGHT
 Rows = Sequence[tuple[object, ...]]
 
 DIM = Scan("dim", "d", ("k",))
-CHANGED_DIM = DIM.at(State.DELTA)
 ASKING = Scan("fact", "f", ("f",), State.INSERTED)
-KEYS = KeysOf(DIM, CHANGED_DIM, (ASKING,))
+KEYS = KeysOf(DIM, DIM.at(State.DELTA), (ASKING,))
 REFERENCES = ReferencesOf(Scan("fact", "f", ("f",)), DIM.at(State.REMOVED))
 
 

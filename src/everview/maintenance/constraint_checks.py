@@ -116,10 +116,10 @@ def _repeated(edge: Edge) -> Relation:
     rows = target_of(edge)
     change = rows.at(State.DELTA)
     keys = keys_of(change, rows.columns, f"{edge.target}#keys")
-    met = at_keys(Project(rows, same_columns(rows)), keys, equal(rows.columns, keys.columns))
+    met = at_keys(Project(rows, same_columns(rows)), keys, _equal(rows.columns, keys.columns))
     after, before = (Column(edge.target, f"#{when}") for when in ("after", "before"))
-    is_there = with_numbers(met, {after: ONE, before: ONE})
-    less = with_numbers(Filter(change, present(change.columns)), {after: ZERO, before: ONE})
+    is_there = _with_numbers(met, {after: ONE, before: ONE})
+    less = _with_numbers(Filter(change, _present(change.columns)), {after: ZERO, before: ONE})
     sums = tuple(Output(c, ColumnRef(c)) for c in (after, before))
     counts = Accumulate(Union((is_there, Negate(less))), same_columns(rows), sums)
     return Filter(counts, disjunction(_several(after), _several(before)))
@@ -130,9 +130,9 @@ def _not_found(edge: Edge, names: tuple[str, ...]) -> Relation:
     inserted = Scan(edge.source_table, edge.origin, names, State.INSERTED)
     target, own = target_of(edge), _columns(edge.origin, edge.columns)
     keys = keys_of(inserted, own, f"{edge.origin}#keys")
-    met = at_keys(Project(target, same_columns(target)), keys, equal(target.columns, keys.columns))
-    asked = Filter(inserted, present(own))
-    return Join(asked, met, equal(own, target.columns), JoinKind.ANTI)
+    met = at_keys(Project(target, same_columns(target)), keys, _equal(target.columns, keys.columns))
+    asked = Filter(inserted, _present(own))
+    return Join(asked, met, _equal(own, target.columns), JoinKind.ANTI)
 
 
 def _still_referring(edge: Edge, names: tuple[str, ...]) -> Relation:
@@ -140,7 +140,7 @@ def _still_referring(edge: Edge, names: tuple[str, ...]) -> Relation:
     rows = Scan(edge.source_table, edge.origin, names)
     target = target_of(edge).at(State.REMOVED)
     keys = keys_of(target, target.columns, f"{edge.target}#keys")
-    on = equal(_columns(edge.origin, edge.columns), keys.columns)
+    on = _equal(_columns(edge.origin, edge.columns), keys.columns)
     return at_keys(Project(rows, same_columns(rows)), keys, on)
 
 
@@ -148,7 +148,7 @@ def _repeated_anywhere(edge: Edge) -> Relation:
     """The keys that several rows of S have."""
     rows = target_of(edge)
     number = Column(edge.target, "#after")
-    there = with_numbers(Filter(rows, present(rows.columns)), {number: ONE})
+    there = _with_numbers(Filter(rows, _present(rows.columns)), {number: ONE})
     counts = Accumulate(there, same_columns(rows), (Output(number, ColumnRef(number)),))
     return Filter(counts, _several(number))
 
@@ -157,7 +157,7 @@ def _dangling(edge: Edge, names: tuple[str, ...]) -> Relation:
     """σ_{f is not NULL}(R) ▷ S."""
     rows, target = Scan(edge.source_table, edge.origin, names), target_of(edge)
     own = _columns(edge.origin, edge.columns)
-    return Join(Filter(rows, present(own)), target, equal(own, target.columns), JoinKind.ANTI)
+    return Join(Filter(rows, _present(own)), target, _equal(own, target.columns), JoinKind.ANTI)
 
 
 def target_of(edge: Edge) -> Scan:
@@ -169,18 +169,18 @@ def _columns(ref: str, names: tuple[str, ...]) -> tuple[Column, ...]:
     return tuple(Column(ref, name) for name in names)
 
 
-def with_numbers(rows: Relation, numbers: Mapping[Column, Scalar]) -> Project:
+def _with_numbers(rows: Relation, numbers: Mapping[Column, Scalar]) -> Project:
     """The rows with some constant numbers as columns, to be added up."""
     return Project(rows, same_columns(rows) + tuple(Output(c, n) for c, n in numbers.items()))
 
 
-def equal(some: tuple[Column, ...], others: tuple[Column, ...]) -> Scalar:
+def _equal(some: tuple[Column, ...], others: tuple[Column, ...]) -> Scalar:
     """Whether columns have the same values, none of them NULL."""
     pairs = zip(some, others, strict=True)
     return conjunction(*(Compare("=", ColumnRef(a), ColumnRef(b)) for a, b in pairs))
 
 
-def present(columns: tuple[Column, ...]) -> Scalar:
+def _present(columns: tuple[Column, ...]) -> Scalar:
     """Whether no column is NULL."""
     return conjunction(*(is_present(ColumnRef(c)) for c in columns))
 

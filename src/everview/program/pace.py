@@ -72,10 +72,13 @@ class Pace:
         fixed = 0.0 if in_a_row > _FORGETFUL else self.fixed_seconds
         return Pace(seconds, base_rows, fixed, in_a_row, is_recomputed=True)
 
-    @property
-    def is_counted_anew(self) -> bool:
-        """Whether the rows of the tables are to be counted, also if few of them changed."""
-        return self.full_in_a_row % _FORGETFUL == 0
+    def base_rows_after(self, changed_rows: int) -> int | None:
+        """The rows of the tables, about; None if they are to be counted anew.
+
+        That takes a job for each: it is worth it after many changes, or many recomputations.
+        """
+        is_outdated = 10 * changed_rows >= self.base_rows or self.full_in_a_row % _FORGETFUL == 0
+        return None if is_outdated else self.base_rows
 
     def after_incremental(self, seconds: float, changed_rows: int) -> Pace:
         """The pace when another incremental refresh has taken so long.

@@ -71,7 +71,7 @@ def proven_again(
     return Guarded(guarded.plan, kept + found, guarded.violations + violations)
 
 
-def rows_found(session: SparkSession, queries: Mapping[str, str]) -> dict[str, int]:
+def _rows_found(session: SparkSession, queries: Mapping[str, str]) -> dict[str, int]:
     """Of those queries that find rows how many they find, asked at once."""
     rows = session.sql(counted(queries)).collect() if queries else ()
     return {row.name: row.found for row in rows if row.found}
@@ -79,7 +79,7 @@ def rows_found(session: SparkSession, queries: Mapping[str, str]) -> dict[str, i
 
 def _violations(session: SparkSession, checks: Mapping[Check, str]) -> tuple[Violation, ...]:
     """All checks are counted in one query; of those that find rows, some are looked at."""
-    found = rows_found(session, {check.rows.name: sql for check, sql in checks.items()})
+    found = _rows_found(session, {check.rows.name: sql for check, sql in checks.items()})
     return tuple(
         Violation(c.constraint, _KINDS[c.kind], found[c.rows.name], _samples(session, sql))
         for c, sql in checks.items()

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame
 from everview.algebra.scalars import Literal
 from everview.catalog.names import quote
 from everview.spark.session import temp_view
-from everview.sql.literals import literal
+from everview.sql.literals import literal, literals
 
 SMALL = 100_000
 """The number of rows up to which a change is collected."""
@@ -93,8 +93,8 @@ class Held:
         name = max(listed, key=lambda name: len(listed[name]), default=None)
         if name is None or len(listed[name]) > most:
             return {}
-        literals = tuple(filter(None, map(literal, listed[name].to_pylist())))
-        return {name: literals} if len(literals) == len(listed[name]) else {}
+        written = literals(listed[name].to_pylist())
+        return {name: written} if written else {}
 
 
 def _range(values: pyarrow.ChunkedArray) -> tuple[Literal, Literal] | None:

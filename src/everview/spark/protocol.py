@@ -148,13 +148,11 @@ def _rows_changed(pins: Sequence[Pin], before: Record) -> int:
 
 
 def _base_rows(writer: Writer, pins: Sequence[Pin], before: Record | None) -> int:
-    """The rows of the tables, about: to count them takes longer than to know them is worth."""
-    pace = before.pace if before else None
-    if before is None or pace is None or pace.is_counted_anew:
-        return count_rows(writer.session, pins)
-    if 10 * _rows_changed(pins, before) < pace.base_rows:
-        return pace.base_rows
-    return count_rows(writer.session, pins)
+    """The rows of the tables, about."""
+    known = None
+    if before and before.pace:
+        known = before.pace.base_rows_after(_rows_changed(pins, before))
+    return known or count_rows(writer.session, pins)
 
 
 def _why_refuted(broken: tuple[Violation, ...]) -> Why | None:

@@ -21,7 +21,7 @@ from everview.maintenance.screening import Key, Screen, Weights
 from everview.spark.capture import Captured
 from everview.sql.change_parts import PART, REMOVED
 from everview.sql.emit import WEIGHT, Source
-from everview.sql.literals import literal
+from everview.sql.literals import literals
 
 MOST = 10_000
 """How many keys are written into a query."""
@@ -90,7 +90,5 @@ def _condition(names: Sequence[str], keys: frozenset[Key]) -> str | None:
         return ""
     values = [set(column) for column in zip(*keys, strict=True)]
     name, most = max(zip(names, values, strict=True), key=lambda pair: len(pair[1]))
-    literals = [literal(value) for value in most]
-    if len(most) > MOST or None in literals:
-        return None
-    return f"{quote(name)} IN ({', '.join(sorted(map(str, literals)))})"
+    written = literals(most) if len(most) <= MOST else None
+    return f"{quote(name)} IN ({', '.join(sorted(map(str, written)))})" if written else None

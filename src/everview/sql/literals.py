@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+from collections.abc import Iterable
 
 from everview.algebra.scalars import Literal
 
@@ -24,6 +25,12 @@ def literal(value: object) -> Literal | None:
         case str() if len(value) <= 32:
             return Literal(string(value))
     return None
+
+
+def literals(values: Iterable[object]) -> tuple[Literal, ...] | None:
+    """The literals of some values; None if one of them has none."""
+    found = [literal(value) for value in values]
+    return tuple(v for v in found if v) if all(found) else None
 
 
 def string(value: str) -> str:
