@@ -87,21 +87,6 @@ def test_ranges_follow_equalities_and_renames_below_a_union() -> None:
     ]
 
 
-def test_of_several_small_relations_the_bounds_of_each_are_let_through() -> None:
-    asked = Column("#keys", "k")
-    changes = (Scan(full("t"), "t", ("k",)), Scan(full("bag"), "bag", ("c",)))
-    inputs = ((s.at(State.DELTA), (Output(asked, ColumnRef(s.columns[0])),)) for s in changes)
-    rows = Scan(full("u"), "u", ("k",))
-    on = Compare("=", ColumnRef(asked), ColumnRef(rows.columns[0]))
-    joined = Join(Union(tuple(Project(*i) for i in inputs)), rows, on)
-    types = dict.fromkeys([*rows.columns, *(c for s in changes for c in s.columns)], "int")
-    of_t, of_bag = between("t", "k"), between("bag", "c", 20, 30)
-    found = Pushdown({}, types, {**of_t, **of_bag}).apply(joined)
-    each = "((u.k >= 1) AND (u.k <= 9)) OR ((u.k >= 20) AND (u.k <= 30))"
-    assert conditions(found) == [each]
-    assert conditions(Pushdown({}, types, of_t).apply(joined)) == []
-
-
 def test_the_change_itself_is_not_filtered_again() -> None:
     assert filters("select a from t where k = a", "t", between("t", "k")) == []
 

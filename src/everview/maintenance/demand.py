@@ -28,7 +28,6 @@ from everview.algebra.relations import (
     Project,
     Relation,
     Scan,
-    Union,
     Values,
     Window,
 )
@@ -40,7 +39,6 @@ from everview.algebra.scalars import (
     agreement,
     conjunction,
     conjuncts,
-    disjunction,
     equated_columns,
 )
 from everview.algebra.trees import inputs_of, is_small, with_inputs
@@ -162,19 +160,18 @@ class Pushdown:
         return closed
 
     def _type(self, asker: _Asker) -> str | None:
-        """The one type of all columns whose values are asked for."""
-        types = {self.types.get(column) for _, column in _origins(asker.small, asker.column)}
-        return types.pop() if len(types) == 1 else None
+        """The type of the column whose values are asked for."""
+        _, column = _origin(asker.small, asker.column)
+        return self.types.get(column)
 
     def _range(self, column: Column, asker: _Asker) -> tuple[Scalar, ...]:
-        """Between the bounds of what is asked for, of several small relations those of one."""
-        value, found = ColumnRef(column), []
-        for table, origin in _origins(asker.small, asker.column):
-            bounds = self.ranges.get((table, origin.name))
-            if bounds is None:
-                return ()
-            found.append((Compare(">=", value, bounds[0]), Compare("<=", value, bounds[1])))
-        return found[0] if len(found) == 1 else (disjunction(*(conjunction(*f) for f in found)),)
+        """Between the bounds of what is asked for."""
+        table, origin = _origin(asker.small, asker.column)
+        bounds = self.ranges.get((table, origin.name))
+        if bounds is None:
+            return ()
+        value = ColumnRef(column)
+        return Compare(">=", value, bounds[0]), Compare("<=", value, bounds[1])
 
     def _stratum(self, scan: Scan, asked: _Demand) -> Relation:
         """A stratum after the change, under the columns of its scan, at the keys asked for."""
@@ -257,17 +254,15 @@ def _through(node: Relation, asked: _Demand) -> _Demand:
     return asked
 
 
-def _origins(relation: Relation, column: Column) -> tuple[tuple[str, Column], ...]:
-    """The held tables and columns that a column of a small relation shows, if it is that simple."""
+def _origin(relation: Relation, column: Column) -> tuple[str, Column]:
+    """The held table and column that a column of a small relation shows, if it is that simple."""
     match relation:
         case Scan(table) if column in relation.columns:
-            return ((table, column),)
+            return table, column
         case Project(input, outputs) | Aggregate(input, outputs):
             for o in outputs:
                 if o.column == column and isinstance(o.scalar, ColumnRef):
-                    return _origins(input, o.scalar.column)
+                    return _origin(input, o.scalar.column)
         case Filter(input):
-            return _origins(input, column)
-        case Union(inputs):
-            return tuple(origin for i in inputs for origin in _origins(i, column))
-    return (("", column),)
+            return _origin(input, column)
+    return "", column
