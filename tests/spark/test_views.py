@@ -88,7 +88,7 @@ def test_five_batches_and_every_kind_of_view(lake: Lake, often: bool) -> None:
     notes = "(1, 'x'), (1, 'x'), (NULL, NULL), (2, 'y')"
     lake.table("notes", "a BIGINT, b STRING", notes, VECTORS)
     for name, (query, kind) in views.items():
-        merged = "TBLPROPERTIES ('everview.off' = 'rewrites')" if name == "by_key" else ""
+        merged = "TBLPROPERTIES ('everview.off' = 'rewrites, replaces')" if name == "by_key" else ""
         lake.create(name, query, merged)
         plan = lake.ev.view(name).definition.plan
         assert plan is not None
@@ -113,7 +113,8 @@ def test_a_view_that_is_no_longer_small_is_merged_into(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lake.table("t", "k INT, x INT", "(1, 1), (1, 2), (NULL, 3)")
-    lake.create("v", "SELECT k, sum(x) AS s FROM t GROUP BY k")
+    header = "TBLPROPERTIES ('everview.off' = 'replaces')"
+    lake.create("v", "SELECT k, sum(x) AS s FROM t GROUP BY k", header)
     vectors = "delta.enableDeletionVectors"
     lake.sql("UPDATE t SET x = x + 1 WHERE k IS NULL")
     lake.check("v")

@@ -51,6 +51,12 @@ def test_rows_without_a_key_are_not_rewritten_nor_if_it_is_switched_off() -> Non
     assert not make_program(plan("select a from bag")).apply.rewrites
 
 
+def test_rows_are_replaced_by_key_if_they_have_one_and_it_is_not_switched_off() -> None:
+    assert make_program(plan(GROUPED)).apply.replaces
+    assert not make_program(plan(GROUPED, off={Optimisation.REPLACES})).apply.replaces
+    assert not make_program(plan("select a from bag")).apply.replaces
+
+
 def test_how_many_rows_are_stored_follows_from_one_refresh_to_the_next() -> None:
     before = replace(RECORD, stored=10)
     assert before.stored_with(RowCounts(3, 5, 1)) == 12

@@ -17,6 +17,7 @@ from everview.program.records import NONE_DROPPED
 from everview.spark import screens
 from everview.spark.capture import Captured
 from everview.spark.hold import Held
+from everview.sql import listed_keys
 from everview.sql.change_parts import INSERTED, PART, REMOVED
 from everview.sql.emit import WEIGHT
 
@@ -115,5 +116,5 @@ def test_keys_that_cannot_be_written_down_are_left_to_the_checks(
     asked: list[Screen] = [KeysOf(DIM, None, (ASKING,))]
     assert is_clear(tables, asked, fact=fact)
     assert not is_clear(tables, asked, fact=[(1.5, 0, 1)])
-    monkeypatch.setattr(screens, "MOST", 1)
+    monkeypatch.setattr(listed_keys, "MOST", 1)
     assert not is_clear(tables, asked, fact=fact)

@@ -26,6 +26,8 @@ class Optimisation(StrEnum):
     """What stays small beside a small change is brought to what it meets."""
     REWRITES = "rewrites"
     """The stored rows of a small view are written anew as a whole; else changes are merged in."""
+    REPLACES = "replaces"
+    """Stored rows whose keys can be listed are replaced; else changes are merged in."""
 
 
 @dataclass(frozen=True)

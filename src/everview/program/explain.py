@@ -283,10 +283,11 @@ def _step(step: Step) -> str:
             return f"check in the changes that {named} hold; one that does not is not used"
         case ComputeDelta():
             return "compute the change of the view from those of the tables that changed"
-        case ApplyDelta(_, identity, rewrites):
+        case ApplyDelta(_, identity, rewrites, replaces):
             is_group = identity.kind is IdentityKind.GROUP
             when = "all touched groups are new" if is_group else "no row is removed"
-            how = f"append if {when}, else {_MERGE[identity.kind]}"
+            merge = f"{'replace or ' if replaces else ''}{_MERGE[identity.kind]}"
+            how = f"append if {when}, else {merge}"
             few = ", or write all anew while they are few" if rewrites else ""
             return f"{how}{few}; rows and position in one commit"
 

@@ -76,6 +76,8 @@ class ApplyDelta:
     identity: Identity
     rewrites: bool = False
     """Whether the stored rows are written anew as a whole while they are few."""
+    replaces: bool = False
+    """Whether stored rows are replaced by key where those that go can be listed."""
 
 
 Step = PinVersions | ReadChanges | CheckConstraints | ComputeDelta | ApplyDelta
@@ -108,8 +110,12 @@ def make_program(plan: Plan) -> Program:
     keys = plan.foreign_keys.split_keys
     reads = tuple(_read(plan, table, keys.get(table, ())) for table in plan.tables)
     check = CheckConstraints(plan.foreign_keys.relies_on)
-    rewrites = plan.identity.is_key and plan.choices.uses(Optimisation.REWRITES)
-    apply = ApplyDelta(plan.columns, plan.identity, rewrites)
+    is_key, uses = plan.identity.is_key, plan.choices.uses
+    rewrites, replaces = (
+        is_key and uses(Optimisation.REWRITES),
+        is_key and uses(Optimisation.REPLACES),
+    )
+    apply = ApplyDelta(plan.columns, plan.identity, rewrites, replaces)
     return Program(PinVersions(plan.tables), reads, check, ComputeDelta(plan), apply)
 
 

@@ -2,6 +2,8 @@
 
 - *append*, when nothing is removed: the cheapest, it reads nothing;
 - *merge by key*, when a key or a group identifies rows: each key is inserted, updated or deleted;
+- *replace by key*, when the keys of the removed rows can be listed: those are taken out, and the
+  new rows put in;
 - *rewrite*, when a key identifies rows and those of the view are few and held: all of them are
   written anew;
 - *merge by row*, when the whole row identifies it: the copies of a row that loses some are
@@ -10,7 +12,7 @@
 - *overwrite*, for a full refresh.
 
 The statements check what they meet: a row to be removed that is not there, or a new key that
-is, raises inside the statement, and nothing is committed.
+is, raises inside the statement, and nothing is committed. Replacing looks before.
 """
 
 from __future__ import annotations
@@ -106,6 +108,18 @@ WHEN MATCHED AND s.{OP} = '{DELETE}' THEN DELETE
 WHEN MATCHED THEN UPDATE SET t.{first} = raise_error('{KEY_TWICE}')
 WHEN NOT MATCHED AND s.{OP} = '{INSERT}' THEN INSERT ({listed}) VALUES ({values})
 WHEN NOT MATCHED THEN INSERT ({first}) VALUES (raise_error('{KEY_GONE}'))"""
+
+
+def there_sql(state: Name, names: Sequence[str], held: str, match: Match) -> str:
+    """The keys of a delta that are in the state, with what is to be done for each."""
+    listed = ", ".join(f"s.{quote(name)}" for name in names)
+    return f"SELECT s.{OP}, {listed} FROM {state.quoted()} AS t JOIN {held} AS s ON {match}"
+
+
+def new_rows_sql(columns: Sequence[str], held: str) -> str:
+    """The rows of a delta that are in the view after it."""
+    listed = ", ".join(map(quote, columns))
+    return f"SELECT {listed} FROM {held} WHERE {OP} <> '{DELETE}'"
 
 
 def rewrite_sql(state: Name, columns: Sequence[str], held: str, own: str, match: Match) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from everview.errors import Code, Problem, RefreshError
 from everview.program.records import Reason, Record, Violation, Why, read_record
@@ -19,6 +19,7 @@ from everview.warehouse.delta_log import Commit
 _METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 _TXN_APP = "spark.databricks.delta.write.txnAppId"
 _TXN_VERSION = "spark.databricks.delta.write.txnVersion"
+_CHECK = "spark.databricks.delta.replaceWhere.constraintCheck.enabled"
 
 
 class Point(StrEnum):
@@ -55,6 +56,18 @@ class MustBeRebuilt(MustBeFull):
         self.violations = violations
 
 
+def key_twice() -> MustBeRebuilt:
+    """A row that is new has a key that is there."""
+    message = "a new row of the view has the key of another: a declared key does not hold"
+    return MustBeRebuilt(Why(Reason.KEY_VIOLATED, message))
+
+
+def key_gone() -> MustBeFull:
+    """A row that is removed or updated is not there."""
+    message = "a row to be changed is not in the view's table"
+    return MustBeFull(Why(Reason.STATE_INVALID, message))
+
+
 @dataclass(frozen=True)
 class Writer:
     """Writes to a view's state in Everview's own session."""
@@ -66,13 +79,26 @@ class Writer:
     """What the record of the refresh says whatever it does."""
 
     def write(self, sql: str, record: Record) -> tuple[Record, Commit]:
-        """Run the statement as the commit that the record tells of.
+        """Run the statement as the commit that the record tells of."""
+        return self._commit(lambda: self.session.sql(sql).collect(), record, {})
 
-        The number of the commit it must become is its transaction: of two writers that start
-        from the same state, Delta lets one through.
+    def replace_rows(self, rows: DataFrame, where: str, record: Record) -> tuple[Record, Commit]:
+        """Put rows in the place of those that a condition finds, as the commit of the record."""
+        # SQL has it for simple conditions only
+        over = rows.write.format("delta").mode("overwrite").option("replaceWhere", where)
+        state = self.view.state.name.quoted()
+        # the new rows need not meet the condition by which old ones are found
+        return self._commit(lambda: over.saveAsTable(state), record, {_CHECK: "false"})
+
+    def _commit(
+        self, work: Callable[[], object], record: Record, settings: Mapping[str, str]
+    ) -> tuple[Record, Commit]:
+        """The number of the commit that the work must become is its transaction: of two writers
+        that start from the same state, Delta lets one through.
         """
         record = replace(record, token=uuid.uuid4().hex)
         settings = {
+            **settings,
             _METADATA: record.to_json(),
             _TXN_APP: f"everview-{self.view.state.id}",
             _TXN_VERSION: str(self.view.log.head().version + 1),
@@ -80,7 +106,7 @@ class Writer:
         self.observe(Point.APPLYING, "")
         try:
             with set_for(self.session, settings):
-                self.session.sql(sql).collect()
+                work()
         except Exception as error:
             raise self._explained(error) from error
         self.observe(Point.COMMITTED, "")
@@ -89,11 +115,9 @@ class Writer:
     def _explained(self, error: Exception) -> Exception:
         text = str(error)
         if KEY_TWICE in text:
-            message = "a new row of the view has the key of another: a declared key does not hold"
-            return MustBeRebuilt(Why(Reason.KEY_VIOLATED, message))
+            return key_twice()
         if KEY_GONE in text:
-            message = "a row to be changed is not in the view's table"
-            return MustBeFull(Why(Reason.STATE_INVALID, message))
+            return key_gone()
         if "DELTA_CONCURRENT" in text or "ConcurrentTransaction" in text:
             return self._lost("another writer changed the view's table at the same moment")
         return error

@@ -24,7 +24,7 @@ from everview.program.records import (
 )
 from everview.program.schema_drift import why_schema_changed
 from everview.program.steps import ApplyDelta, Program
-from everview.spark import apply
+from everview.spark import apply, replacing
 from everview.spark.capture import Captured, captured
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.compute import Computation
@@ -172,19 +172,24 @@ def _apply(
     state, identity, columns = writer.view.state.name, step.identity, step.columns
     if not record.rows.updated and not record.rows.deleted:
         return writer.write(apply.append_sql(state, columns, identity, delta.view), record)
-    if identity.is_key:
-        match = _match(delta, identity.columns, record)
-        if own:
-            sql = apply.rewrite_sql(state, columns, delta.view, own.view, match)
-        else:
-            sql = apply.merge_by_key_sql(state, columns, delta.view, match)
+    if not identity.is_key:
+        return _apply_by_row(writer, step, delta, record)
+    if own:
+        sql = apply.rewrite_sql(
+            state, columns, delta.view, own.view, _match(delta, identity.columns)
+        )
         return writer.write(sql, record)
-    return _apply_by_row(writer, step, delta, record)
+    where = replacing.condition(writer, step, delta)
+    if where:
+        match = _match(delta, identity.columns)
+        return replacing.replaced(writer, step, delta, match, where, record)
+    match = _match(delta, identity.columns, record.stored)
+    return writer.write(apply.merge_by_key_sql(state, columns, delta.view, match), record)
 
 
-def _match(delta: Held, columns: Sequence[str], record: Record) -> apply.Match:
-    few = (record.stored or 0) // ROWS_A_VALUE
-    among = delta.values(columns, few)
+def _match(delta: Held, columns: Sequence[str], shuffled: int | None = 0) -> apply.Match:
+    """`shuffled` are the stored rows, where MERGE would shuffle them all."""
+    among = delta.values(columns, (shuffled or 0) // ROWS_A_VALUE)
     return apply.Match(columns, delta.nullable(columns), delta.ranges(columns), among)
 
 
@@ -193,7 +198,7 @@ def _apply_by_row(
 ) -> tuple[Record, Commit]:
     """Find how often the rows that lose copies stand there, then replace them."""
     state, columns = writer.view.state.name, step.columns
-    match = _match(delta, columns, record)
+    match = _match(delta, columns, record.stored)
     found = writer.session.sql(apply.copies_sql(state, columns, delta.view, match))
     with hold(found, "__ev_copies") as copies:
         if any(count < 0 for count in copies.counts(COUNT) if isinstance(count, int)):

@@ -21,10 +21,7 @@ from everview.maintenance.screening import Key, Screen, Weights
 from everview.spark.capture import Captured
 from everview.sql.change_parts import PART, REMOVED
 from everview.sql.emit import WEIGHT, Source
-from everview.sql.literals import literals
-
-MOST = 10_000
-"""How many keys are written into a query."""
+from everview.sql.listed_keys import may_be_listed
 
 
 def all_clear(
@@ -36,13 +33,12 @@ def all_clear(
     """Whether no constraint is violated, as far as that can be told quickly."""
     weights = _weights(changed)
     sought = {s: frozenset(k for scan in s.seeking for k in weights(scan)) for s in screens}
-    conditions = {s: _condition(s.rows.names, keys) for s, keys in sought.items()}
+    conditions = {s: may_be_listed(s.rows.names, keys) for s, keys in sought.items() if keys}
     if None in conditions.values():
         return False
     by_table: dict[str, list[Screen]] = {}
-    for screen in screens:
-        if sought[screen]:
-            by_table.setdefault(screen.rows.table, []).append(screen)
+    for screen in conditions:
+        by_table.setdefault(screen.rows.table, []).append(screen)
 
     def is_clear(asked: list[Screen]) -> bool:
         names = tuple(dict.fromkeys(name for screen in asked for name in screen.rows.names))
@@ -82,13 +78,3 @@ def _weights(changed: Mapping[str, Captured]) -> Weights:
         return found
 
     return weights
-
-
-def _condition(names: Sequence[str], keys: frozenset[Key]) -> str | None:
-    """That a row may have one of the keys, by the column with most values; None if unsayable."""
-    if not keys:
-        return ""
-    values = [set(column) for column in zip(*keys, strict=True)]
-    name, most = max(zip(names, values, strict=True), key=lambda pair: len(pair[1]))
-    written = literals(most) if len(most) <= MOST else None
-    return f"{quote(name)} IN ({', '.join(sorted(map(str, written)))})" if written else None

@@ -1,0 +1,49 @@
+"""Keys listed in a condition, by which Spark and Delta find their rows without a join."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Sequence
+
+from everview.catalog.names import quote
+from everview.sql.literals import literals, string
+
+Keys = Collection[tuple[object, ...]]
+"""None of their values is NULL."""
+
+MOST = 10_000
+"""How many keys are written into a statement."""
+
+
+def may_be_listed(names: Sequence[str], keys: Keys) -> str | None:
+    """That a row may have one of the keys, by the column with most values; None if unsayable."""
+    values = [set(column) for column in zip(*keys, strict=True)]
+    name, most = max(zip(names, values, strict=True), key=lambda pair: len(pair[1]))
+    written = literals(most) if len(most) <= MOST else None
+    return f"{quote(name)} IN ({', '.join(sorted(map(str, written)))})" if written else None
+
+
+def is_listed(names: Sequence[str], keys: Keys) -> str | None:
+    """That a row has one of the keys; None if unsayable.
+
+    Several columns are compared as one text, because Spark reads a list of strings ten times as
+    fast as one of structs. Numbers and dates have no blanks in them, so that of different keys the
+    texts differ; a column of strings may be one, the last. NULL makes the text NULL.
+    """
+    may_be = may_be_listed(names, keys) if len(keys) <= MOST else None
+    if may_be is None or len(names) == 1:
+        return may_be
+    columns = dict(zip(names, zip(*keys, strict=True), strict=True))
+    others = [name for name, values in columns.items() if not all(map(_has_no_blanks, values))]
+    if len(others) > 1 or not all(isinstance(v, str) for name in others for v in columns[name]):
+        return None
+    ordered = [*(name for name in names if name not in others), *others]
+    text = ", ' ', ".join(f"CAST({quote(name)} AS STRING)" for name in ordered)
+    texts = {" ".join(map(str, key)) for key in zip(*(columns[n] for n in ordered), strict=True)}
+    return f"{may_be} AND concat({text}) IN ({', '.join(map(string, sorted(texts)))})"
+
+
+def _has_no_blanks(value: object) -> bool:
+    if isinstance(value, int):
+        return not isinstance(value, bool)
+    return isinstance(value, datetime.date) and not isinstance(value, datetime.datetime)

@@ -1,0 +1,97 @@
+"""Rows of larger views replaced by their keys, and when they are merged instead."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from everview import Action, Reason
+from everview.spark import own_rows
+from tests.spark.lake import Lake
+
+KEYED = "k INT NOT NULL, s STRING NOT NULL, d DATE NOT NULL, x INT, PRIMARY KEY (k, s, d) RELY"
+ROWS = """
+    (1, '2 x', DATE '2026-01-01', 1), (1, '2', DATE '2026-01-01', 2), (1, '', DATE '2026-01-02', 3),
+    (2, 'it''s', DATE '2026-01-01', 4), (2, '2 x', DATE '2026-01-01', 5),
+    (12, 'x', DATE '2026-01-01', 6)
+"""
+MERGED = "TBLPROPERTIES ('everview.off' = 'replaces')"
+
+
+@pytest.fixture(autouse=True)
+def no_view_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_rows, "FEW", 0)
+
+
+def how(lake: Lake, view: str) -> str:
+    return lake.found(view).log.head().operation
+
+
+def test_rows_are_replaced_by_keys_of_several_columns(lake: Lake) -> None:
+    lake.table("t", KEYED, ROWS)
+    lake.create("v", "SELECT k, s, d, x FROM t")
+    lake.create("merged", "SELECT k, s, d, x FROM t", MERGED)
+    for batch in (
+        ["UPDATE t SET x = 10 WHERE s = '2 x'", "DELETE FROM t WHERE k = 2 AND x = 4"],
+        ["DELETE FROM t WHERE s = ''", "INSERT INTO t VALUES (2, 'it''s', DATE '2026-01-01', 9)"],
+        ["UPDATE t SET k = k + 1, s = concat(s, '!') WHERE k = 2", "DELETE FROM t WHERE k = 12"],
+    ):
+        for statement in batch:
+            lake.sql(statement)
+        lake.check("v")
+        lake.check("merged")
+        assert (how(lake, "v"), how(lake, "merged")) == ("WRITE", "MERGE")
+    assert lake.newest("v").stored == lake.newest("merged").stored == 4
+
+
+def test_groups_are_replaced_and_can_go_and_come(lake: Lake) -> None:
+    lake.table(
+        "t", "g BIGINT, h STRING, x INT", "(1, 'a', 1), (1, 'b', 2), (2, 'a', 3), (2, 'a', 4)"
+    )
+    lake.create("v", "SELECT g, h, sum(x) AS s FROM t GROUP BY g, h")
+    lake.sql("DELETE FROM t WHERE h = 'b'")
+    lake.sql("UPDATE t SET x = 7 WHERE g = 1")
+    lake.check("v")
+    assert how(lake, "v") == "WRITE"
+    lake.sql("INSERT INTO t VALUES (1, 'b', 5)")
+    lake.sql("DELETE FROM t WHERE g = 2")
+    lake.check("v")
+    assert how(lake, "v") == "WRITE"
+
+
+def test_rows_without_all_of_their_key_are_merged(lake: Lake) -> None:
+    lake.table("t", "g INT, x INT", "(1, 1), (NULL, 2), (2, 3)")
+    lake.create("v", "SELECT g, sum(x) AS s FROM t GROUP BY g")
+    lake.sql("UPDATE t SET x = x + 1 WHERE g IS NULL OR g = 1")
+    lake.check("v")
+    assert how(lake, "v") == "MERGE"
+
+
+def test_where_a_view_has_a_feed_an_update_stays_one(lake: Lake) -> None:
+    lake.table("t", "k INT NOT NULL PRIMARY KEY RELY, x INT", "(1, 1), (2, 2)")
+    lake.create("v", "SELECT k, x FROM t", "TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
+    lake.sql("UPDATE t SET x = 3 WHERE k = 1")
+    lake.check("v")
+    assert how(lake, "v") == "MERGE"
+
+
+def test_a_stored_row_that_is_missing_stops_before_the_commit(lake: Lake) -> None:
+    lake.table("t", "k INT NOT NULL PRIMARY KEY RELY, x INT", "(1, 1), (2, 2), (3, 3)")
+    lake.create("v", "SELECT k, x FROM t")
+    record = lake.found("v").log.head().user_metadata
+    assert json.loads(record or "")["everview"] == 1
+    forger = lake.ev.spark.newSession()
+    forger.conf.set("spark.databricks.delta.commitInfo.userMetadata", record or "")
+    forger.sql(f"DELETE FROM {lake.state_of('v')} WHERE k = 1")
+    lake.sql("DELETE FROM t WHERE k IN (1, 2)")
+    lake.check("v", Action.FULL, Reason.STATE_INVALID)
+
+
+def test_a_new_row_with_a_key_that_is_there_is_noticed(lake: Lake) -> None:
+    lake.table("t", "k INT NOT NULL PRIMARY KEY RELY, x INT", "(1, 1), (2, 2)")
+    lake.create("v", "SELECT k, x FROM t")
+    lake.sql("INSERT INTO t VALUES (1, 7)")
+    lake.sql("DELETE FROM t WHERE k = 2")
+    lake.check("v", Action.FULL, Reason.KEY_VIOLATED)
+    assert lake.bag("SELECT * FROM v") == {(1, 1): 1, (1, 7): 1}
