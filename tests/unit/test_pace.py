@@ -62,8 +62,8 @@ def test_then_recomputing_is_tried_if_it_may_be_faster_than_creating_was() -> No
 
 def test_rows_are_counted_again_after_many_changes_or_recomputations() -> None:
     once = PACE.after_full(9.0, ROWS)
-    assert once.base_rows_after(ROWS // 10 - 1) == ROWS
-    assert once.base_rows_after(ROWS // 10) is None
+    assert once.base_rows_after(ROWS - 1) == ROWS
+    assert once.base_rows_after(ROWS) is None
     assert once.after_incremental(1.0, 0).base_rows_after(1) is None
     assert replace(PACE, full_in_a_row=10).base_rows_after(1) is None
     assert replace(once, base_rows=0).base_rows_after(0) is None

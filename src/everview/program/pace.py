@@ -75,9 +75,10 @@ class Pace:
     def base_rows_after(self, changed_rows: int) -> int | None:
         """The rows of the tables, about; None if they are to be counted anew.
 
-        That takes a job for each: it is worth it after many changes, or many recomputations.
+        That takes jobs for each table, and the number need not be exact: it is worth it when all
+        may be others, after incremental refreshes, and after many recomputations.
         """
-        is_outdated = 10 * changed_rows >= self.base_rows or self.full_in_a_row % _FORGETFUL == 0
+        is_outdated = changed_rows >= self.base_rows or self.full_in_a_row % _FORGETFUL == 0
         return None if is_outdated else self.base_rows
 
     def after_incremental(self, seconds: float, changed_rows: int) -> Pace:
