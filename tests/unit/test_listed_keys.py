@@ -64,8 +64,18 @@ def test_a_text_is_not_made_of_what_is_null() -> None:
         [(True, 1)],
         [(datetime.datetime(2026, 1, 9), 1)],
         [("a long text that is not worth writing down", 1)],
+        [("${spark.x}", 1)],
+        [("${spark.x}", 1), ("${spark.x}", 2)],
     ],
-    ids=["two texts", "a double", "a boolean", "a timestamp", "a long text"],
+    ids=[
+        "two texts",
+        "a double",
+        "a boolean",
+        "a timestamp",
+        "a long text",
+        "a variable",
+        "and no other",
+    ],
 )
 def test_other_keys_cannot_be_listed(keys: list[Key]) -> None:
     assert is_listed(["a", "b"], keys) is None

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Collection, Sequence
 
 from everview.catalog.names import quote
-from everview.sql.literals import literals, string
+from everview.sql.literals import is_sayable, literals, string
 
 Keys = Collection[tuple[object, ...]]
 """None of their values is NULL."""
@@ -26,16 +26,17 @@ def may_be_listed(names: Sequence[str], keys: Keys) -> str | None:
 def is_listed(names: Sequence[str], keys: Keys) -> str | None:
     """That a row has one of the keys; None if unsayable.
 
-    Several columns are compared as one text, because Spark reads a list of strings ten times as
-    fast as one of structs. Numbers and dates have no blanks in them, so that of different keys the
-    texts differ; a column of strings may be one, the last. NULL makes the text NULL.
+    Several columns are compared as one text, because Spark is slow to read a list of structs.
+    Numbers and dates have no blanks in them, so that of different keys the texts differ; a column
+    of strings may be one, the last. NULL makes the text NULL.
     """
     may_be = may_be_listed(names, keys) if len(keys) <= MOST else None
     if may_be is None or len(names) == 1:
         return may_be
     columns = dict(zip(names, zip(*keys, strict=True), strict=True))
     others = [name for name, values in columns.items() if not all(map(_has_no_blanks, values))]
-    if len(others) > 1 or not all(isinstance(v, str) for name in others for v in columns[name]):
+    texts_last = [value for name in others for value in columns[name]]
+    if len(others) > 1 or not all(isinstance(v, str) and is_sayable(v) for v in texts_last):
         return None
     ordered = [*(name for name in names if name not in others), *others]
     text = ", ' ', ".join(f"CAST({quote(name)} AS STRING)" for name in ordered)

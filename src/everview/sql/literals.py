@@ -22,7 +22,7 @@ def literal(value: object) -> Literal | None:
             return None
         case datetime.date():
             return Literal(f"DATE '{value.isoformat()}'")
-        case str() if len(value) <= 32:
+        case str() if len(value) <= 32 and is_sayable(value):
             return Literal(string(value))
     return None
 
@@ -31,6 +31,11 @@ def literals(values: Iterable[object]) -> tuple[Literal, ...] | None:
     """The literals of some values; None if one of them has none."""
     found = [literal(value) for value in values]
     return tuple(v for v in found if v) if all(found) else None
+
+
+def is_sayable(value: str) -> bool:
+    """Whether a string stays what it is in SQL: Spark replaces variables, in literals as well."""
+    return "${" not in value
 
 
 def string(value: str) -> str:
