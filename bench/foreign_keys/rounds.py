@@ -14,7 +14,7 @@ from bench.foreign_keys.parts import Part, connected_parts, whole
 from bench.foreign_keys.recursive import Recursive
 from bench.foreign_keys.updates import SHARE, Updates
 from bench.foreign_keys.views import JoinView, Stage
-from bench.rounds import tell, version
+from bench.rounds import read_feeds, tell, version
 from bench.samples import Sample, Samples
 from bench.watch import Cost, Watch
 from everview import Action, Everview
@@ -66,11 +66,8 @@ class Contender:
 
     def touch(self, seen: Versions, now: Versions) -> None:
         """Read the view and the feeds once, or the first method pays for what no other does."""
-        moved = (t for t in self.view.tables if now[t] > seen[t])
-        feeds = (f"table_changes('{t}', {seen[t] + 1}, {now[t]})" for t in moved)
-        reads = [f"SELECT count(_change_type) FROM {feed}" for feed in feeds]
-        for read in [fingerprint_sql(f"({self.view.query})", self.view.columns), *reads]:
-            self.ev.sql(read).collect()
+        self.ev.sql(fingerprint_sql(f"({self.view.query})", self.view.columns)).collect()
+        read_feeds(self.ev, self.view.tables, seen, now)
 
     def measure(self, seen: Versions, now: Versions, number: int) -> Iterator[Sample]:
         """Each method once."""

@@ -267,14 +267,7 @@ def test_a_change_that_cancels_out_inside_a_group_writes_nothing(lake: Lake) -> 
 def test_a_state_that_cannot_be_right_is_recomputed(lake: Lake) -> None:
     lake.table("t", "g INT, x INT", "(1, 1), (1, 2)")
     lake.create("v", "SELECT g, sum(x) AS s FROM t GROUP BY g")
-    record = lake.ev.spark.sql(f"DESCRIBE HISTORY {lake.state_of('v')} LIMIT 1").collect()[0]
-    lake.ev.spark.conf.set(
-        "spark.databricks.delta.commitInfo.userMetadata", record.userMetadata
-    )  # a damage that nobody could notice by the log
-    try:
-        lake.sql(f"UPDATE {lake.state_of('v')} SET __ev_rows = 1")
-    finally:
-        lake.ev.spark.conf.unset("spark.databricks.delta.commitInfo.userMetadata")
+    lake.damage("v", "UPDATE {state} SET __ev_rows = 1")
     lake.sql("DELETE FROM t WHERE g = 1")
     lake.check("v", Action.FULL, Reason.STATE_INVALID)
 

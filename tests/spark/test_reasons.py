@@ -289,9 +289,7 @@ def test_stored_rows_that_do_not_fit_the_change_stop_before_the_commit(view: Lak
     """Somebody took a row out of the state and forged the record of a refresh."""
     record = view.found("v").log.head().user_metadata
     assert json.loads(record or "")["everview"] == 1
-    forger = view.ev.spark.newSession()
-    forger.conf.set("spark.databricks.delta.commitInfo.userMetadata", record or "")
-    forger.sql(f"DELETE FROM {view.state_of('v')} WHERE k = 1")
+    view.damage("v", "DELETE FROM {state} WHERE k = 1")
     view.sql("DELETE FROM t WHERE k = 1")
     full(view, Reason.STATE_INVALID)
     goes_on(view)
@@ -301,9 +299,6 @@ def test_stored_rows_that_do_not_fit_the_change_stop_before_the_commit(view: Lak
 def test_rows_without_a_key_that_do_not_fit_are_found_too(lake: Lake) -> None:
     lake.table("t", "x INT", "(1), (1), (2)")
     lake.create("v", "SELECT x FROM t")
-    record = lake.found("v").log.head().user_metadata
-    forger = lake.ev.spark.newSession()
-    forger.conf.set("spark.databricks.delta.commitInfo.userMetadata", record or "")
-    forger.sql(f"DELETE FROM {lake.state_of('v')} WHERE x = 2")
+    lake.damage("v", "DELETE FROM {state} WHERE x = 2")
     lake.sql("DELETE FROM t WHERE x = 2")
     lake.check("v", Action.FULL, Reason.STATE_INVALID)

@@ -110,11 +110,8 @@ def make_program(plan: Plan) -> Program:
     keys = plan.foreign_keys.split_keys
     reads = tuple(_read(plan, table, keys.get(table, ())) for table in plan.tables)
     check = CheckConstraints(plan.foreign_keys.relies_on)
-    is_key, uses = plan.identity.is_key, plan.choices.uses
-    rewrites, replaces = (
-        is_key and uses(Optimisation.REWRITES),
-        is_key and uses(Optimisation.REPLACES),
-    )
+    rewrites = plan.identity.is_key and plan.choices.uses(Optimisation.REWRITES)
+    replaces = plan.identity.is_key and plan.choices.uses(Optimisation.REPLACES)
     apply = ApplyDelta(plan.columns, plan.identity, rewrites, replaces)
     return Program(PinVersions(plan.tables), reads, check, ComputeDelta(plan), apply)
 

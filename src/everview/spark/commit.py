@@ -84,7 +84,8 @@ class Writer:
 
     def replace_rows(self, rows: DataFrame, where: str, record: Record) -> tuple[Record, Commit]:
         """Put rows in the place of those that a condition finds, as the commit of the record."""
-        # SQL has it for simple conditions only
+        # SQL has it for simple conditions only; without the format Spark takes no notice of the
+        # option, and all rows are overwritten
         over = rows.write.format("delta").mode("overwrite").option("replaceWhere", where)
         state = self.view.state.name.quoted()
         # the new rows need not meet the condition by which old ones are found

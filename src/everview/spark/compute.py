@@ -72,7 +72,6 @@ class Computation:
     def _checked(self, trusted: Guarded) -> Guarded:
         """What is left to rely on after the changes were asked, now and later."""
         plan, session = self.program.compute.plan, self.writer.session
-
         guarded = trusted
         if not self._is_all_clear(trusted.plan):
             asked = trusted.plan.checks(self.changed, self._parts)
