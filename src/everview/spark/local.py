@@ -84,6 +84,8 @@ def settings(warehouse: Path) -> dict[str, str | int | float | bool | None]:
         "spark.sql.shuffle.partitions": str(os.cpu_count() or 1),
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.buffer.pageSize": "1m",
+        # a refresh has more pieces of generated code than the 100 that Spark keeps by default
+        "spark.sql.codegen.cache.maxEntries": "2000",
         **(_SHORT_RUN if is_short_run(os.environ) else {}),
     }
 
