@@ -7,6 +7,7 @@ literals. A large one is checkpointed (not cached: MERGE refuses a source that i
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from pyspark.sql import DataFrame
 
 from everview.algebra.scalars import Literal
 from everview.catalog.names import quote
+from everview.spark.round_ranges import rounded, rounded_dates
 from everview.spark.session import temp_view
 from everview.sql.literals import literal, literals
 
@@ -73,7 +75,7 @@ class Held:
         return frozenset(c for c in columns if self.table.column(c).null_count)
 
     def ranges(self, columns: Iterable[str]) -> dict[str, tuple[Literal, Literal]]:
-        """The least and greatest value of columns without NULLs, where that is known."""
+        """Between what columns without NULLs have their values, where that is known."""
         found: dict[str, tuple[Literal, Literal]] = {}
         if self.table is None or not self.rows:
             return found
@@ -101,8 +103,20 @@ def _range(values: pyarrow.ChunkedArray) -> tuple[Literal, Literal] | None:
     if values.null_count or not _is_ordered(values.type):
         return None
     bounds = pyarrow.compute.min_max(values).as_py()
-    low, high = literal(bounds["min"]), literal(bounds["max"])
+    first, last = _rounded(bounds["min"], bounds["max"], values.type)
+    low, high = literal(first), literal(last)
     return (low, high) if low and high else None
+
+
+def _rounded(low: object, high: object, type_: pyarrow.DataType) -> tuple[object, object]:
+    """Bounds as Spark can use them again; those of strings are not in the code it generates."""
+    match low, high:
+        case int(), int():
+            half = 1 << (type_.bit_width - 1)
+            return rounded(low, high, -half, half - 1)
+        case datetime.date(), datetime.date():
+            return rounded_dates(low, high)
+    return low, high
 
 
 def _is_ordered(type_: pyarrow.DataType) -> bool:

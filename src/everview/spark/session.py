@@ -34,11 +34,13 @@ _READING = {
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
 }
 # how a refresh runs: a commit without rows still records the position; the source of a
-# MERGE is held already; the change has exact statistics, so there is nothing to re-plan
+# MERGE is held already; listed values are not in the code that Spark generates, so that it can be
+# used again with others
 _RUNNING = {
     "spark.databricks.delta.skipRecordingEmptyCommits": "false",
     "spark.databricks.delta.merge.materializeSource": "none",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.optimizer.inSetSwitchThreshold": "0",
 }
 
 
