@@ -10,6 +10,9 @@ from everview import Everview
 
 SHIFT = 100_000_000
 """Above every key of the generator up to scale 16; copies get their keys by adding it."""
+_USED, _OF = 8, 32
+"""Orders have the first 8 of every 32 numbers; TPC-H's own refresh function gives the others to
+new ones, so that they lie between the old ones."""
 
 
 @dataclass(frozen=True)
@@ -19,11 +22,26 @@ class Change:
     table: str
     key: str
     update: str
+    has_gaps: bool = True
+    """Whether keys are left out between those of the generator."""
+
+    def new_key(self, number: int) -> str:
+        """The key of the copy that a batch makes of a row."""
+        gaps = _OF // _USED - 1 if self.has_gaps else 0
+        if not gaps:
+            return f"{self.key} + {SHIFT * (number + 1)}"
+        return f"{self.key} + {SHIFT * (number // gaps) + _USED * (number % gaps + 1)}"
+
+    @property
+    def is_copied(self) -> str:
+        """Of which rows copies are made: those of the generator."""
+        own = f"{self.key} < {SHIFT}"
+        return f"{own} AND {self.key} % {_OF} < {_USED}" if self.has_gaps else own
 
 
 LINEITEM = Change("lineitem", "l_orderkey", "l_quantity = l_quantity + 1")
 ORDERS = Change("orders", "o_orderkey", "o_totalprice = o_totalprice + 1")
-CUSTOMER = Change("customer", "c_custkey", "c_acctbal = c_acctbal + 1")
+CUSTOMER = Change("customer", "c_custkey", "c_acctbal = c_acctbal + 1", has_gaps=False)
 
 # of the columns that the queries read: an update of others is none for them
 SOLD = Change(
@@ -55,10 +73,9 @@ class Batch:
 
 def _insert_copies(ev: Everview, change: Change, number: int, one_in: int) -> None:
     """New rows like old ones under new keys; a new order comes with its lines."""
-    key, shift = change.key, SHIFT * (number + 1)
-    names = ev.spark.table(change.table).columns
-    columns = [f"{key} + {shift}" if name == key else name for name in names]
+    key, names = change.key, ev.spark.table(change.table).columns
+    columns = [change.new_key(number) if name == key else name for name in names]
     ev.sql(
         f"INSERT INTO {change.table} SELECT {', '.join(columns)} FROM {change.table}"
-        f" WHERE pmod(xxhash64({key}, {number}), {one_in}) = 2 AND {key} < {SHIFT}"
+        f" WHERE pmod(xxhash64({key}, {number}), {one_in}) = 2 AND {change.is_copied}"
     )
