@@ -30,7 +30,13 @@ from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.compute import Computation
 from everview.spark.hold import Held, hold
 from everview.spark.own_rows import are_few, are_rewritten, own_rows
-from everview.spark.pins import Pin, columns_now, why_key_lost, why_not_continuous
+from everview.spark.pins import (
+    Pin,
+    columns_now,
+    rows_changed,
+    why_key_lost,
+    why_not_continuous,
+)
 from everview.spark.session import set_for
 from everview.spark.state import keep_deletion_vectors
 from everview.spark.trust import check_identity
@@ -60,12 +66,14 @@ def refresh_incrementally(
     _check_continuity(writer, program, pins, moved, before)
     if program.compute.plan.relevance.is_empty_for_ever:
         return _advance(writer, _record(writer, pins, {}, before))
+    are_said_to_be_few = 0 < rows_changed(moved, before) <= small
     with ExitStack() as held:
         reader = held.enter_context(ThreadPoolExecutor(1))
         reading = None
-        if are_rewritten(writer.view, program.apply, before):
-            reading = reader.submit(held.enter_context, own_rows(writer, small))
-        changes = held.enter_context(captured(session, program, moved, before, small))
+        with set_for(session, _SMALL if are_said_to_be_few else {}):
+            if are_rewritten(writer.view, program.apply, before):
+                reading = reader.submit(held.enter_context, own_rows(writer, small))
+            changes = held.enter_context(captured(session, program, moved, before, small))
         if all(change.held.is_small for change in changes.values()):
             held.enter_context(set_for(session, _SMALL))
         told = ", ".join(f"{change.rows} of {short_name(t)}" for t, change in changes.items())

@@ -12,7 +12,7 @@ from everview.catalog.names import Name
 from everview.catalog.tables import Field, Table
 from everview.errors import Code, Problem, RefreshError
 from everview.program.definition import Definition
-from everview.program.records import Reason, SourcePosition, Why
+from everview.program.records import Reason, Record, SourcePosition, Why
 from everview.spark.tables import (
     Detail,
     Log,
@@ -55,6 +55,12 @@ class Pin:
     def rows_changed_since(self, before: SourcePosition) -> int:
         """How many rows the feed has since, about, as the log tells."""
         return sum(commit.rows_changed for commit in self.log.after(before.version))
+
+
+def rows_changed(pins: Iterable[Pin], before: Record) -> int:
+    """How many rows of tables have changed since a refresh, about, as their logs tell."""
+    since = ((pin, before.position(str(pin.name))) for pin in pins)
+    return sum(pin.rows_changed_since(position) for pin, position in since if position)
 
 
 def pin_sources(session: SparkSession, definition: Definition) -> tuple[Pin, ...]:
@@ -104,8 +110,8 @@ def why_not_continuous(pin: Pin, before: SourcePosition) -> Why | None:
 
 
 def columns_now(session: SparkSession, pins: Iterable[Pin]) -> dict[Name, tuple[Field, ...]]:
-    """The columns that pinned tables have now."""
-    return {pin.name: fields_of(session, pin.name) for pin in pins}
+    """The columns that pinned tables have."""
+    return {pin.name: fields_of(session, pin.detail) for pin in pins}
 
 
 def why_key_lost(pins: Iterable[Pin]) -> Why | None:

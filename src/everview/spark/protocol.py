@@ -38,7 +38,14 @@ from everview.spark.compute import source_of
 from everview.spark.guard import checked_whole
 from everview.spark.hold import SMALL
 from everview.spark.incremental import refresh_incrementally
-from everview.spark.pins import Pin, columns_now, count_rows, pin_sources, why_key_lost
+from everview.spark.pins import (
+    Pin,
+    columns_now,
+    count_rows,
+    pin_sources,
+    rows_changed,
+    why_key_lost,
+)
 from everview.spark.session import Workspace
 from everview.spark.state import View
 from everview.spark.trust import check_identity, refuted, unproven
@@ -130,7 +137,7 @@ def _drafted(
     """What the record of a refresh says whatever it does: what was before, what to expect."""
     if before is None:
         return draft
-    changed = _rows_changed(moved, before)
+    changed = rows_changed(moved, before)
     return replace(
         draft,
         starts=tuple((s.table, s.version) for s in before.sources),
@@ -141,17 +148,11 @@ def _drafted(
     )
 
 
-def _rows_changed(pins: Sequence[Pin], before: Record) -> int:
-    """How many rows of tables have changed since, about, as their logs tell."""
-    since = [(pin, before.position(str(pin.name))) for pin in pins]
-    return sum(pin.rows_changed_since(position) for pin, position in since if position)
-
-
 def _base_rows(writer: Writer, pins: Sequence[Pin], before: Record | None) -> int:
     """The rows of the tables, about."""
     known = None
     if before and before.pace:
-        known = before.pace.base_rows_after(_rows_changed(pins, before))
+        known = before.pace.base_rows_after(rows_changed(pins, before))
     return known or count_rows(writer.session, pins)
 
 

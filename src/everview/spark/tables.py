@@ -30,6 +30,8 @@ _NO_DATA = (
 _PLAIN = re.compile(r"\w+", re.ASCII)
 # Where the tables of views are, for each session: to ask takes 20 ms, and nobody moves them.
 _PLACES: WeakKeyDictionary[SparkSession, dict[Name, str]] = WeakKeyDictionary()
+# The columns that Spark makes of those in a log, for each session: to ask takes 20 ms a table.
+_FIELDS: WeakKeyDictionary[SparkSession, dict[str, tuple[Field, ...]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class Detail:
     location: str
     properties: Mapping[str, str]
     features: tuple[str, ...]
+    schema: str = ""
+    """Its columns as a log on this machine has them; empty where that is not read."""
 
     @property
     def has_feed(self) -> bool:
@@ -129,7 +133,8 @@ def _from_log(spark: SparkSession, name: Name, location: str) -> Detail | None:
     metadata = log.metadata() if log else None
     if metadata is None or _is_managed_elsewhere(metadata.features):
         return None
-    return Detail(name, metadata.id, location, metadata.properties, metadata.features)
+    known = metadata.id, location, metadata.properties, metadata.features, metadata.schema
+    return Detail(name, *known)
 
 
 def _detail_starts(rows: list[Row]) -> int:
@@ -190,13 +195,19 @@ def find_table(spark: SparkSession, name: Name) -> Table | None:
     detail = describe(spark, name)
     if detail is None:
         return Table(name, (), unsupported="is not a Delta table")
-    return Table(name, fields_of(spark, name), constraints_of(detail.properties, name))
+    return Table(name, fields_of(spark, detail), constraints_of(detail.properties, name))
 
 
-def fields_of(spark: SparkSession, name: Name) -> tuple[Field, ...]:
+def fields_of(spark: SparkSession, detail: Detail) -> tuple[Field, ...]:
     """The columns of a table as they are now."""
-    schema = spark.table(name.quoted()).schema
-    return tuple(Field(f.name, f.dataType.simpleString(), f.nullable) for f in schema)
+    known = _FIELDS.setdefault(spark, {})
+    if detail.schema in known:
+        return known[detail.schema]
+    schema = spark.table(detail.name.quoted()).schema
+    fields = tuple(Field(f.name, f.dataType.simpleString(), f.nullable) for f in schema)
+    if detail.schema:
+        known[detail.schema] = fields
+    return fields
 
 
 def open_log(spark: SparkSession, detail: Detail) -> Log:

@@ -10,9 +10,10 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from everview.errors import CatalogError, Code, Problem
 
@@ -47,6 +48,8 @@ class TableMetadata:
     fields: tuple[tuple[str, str, bool], ...]
     properties: Mapping[str, str]
     features: tuple[str, ...] = ()
+    schema: str = field(default="", compare=False, repr=False)
+    """Its columns as the log has them: the same text as long as they are the same."""
 
     @property
     def has_feed(self) -> bool:
@@ -80,6 +83,23 @@ class DeltaLog:
 
     def newest_first(self) -> Iterator[Commit]:
         return (self._read(v) for v in reversed(self.versions()))
+
+    def files_written_anew(self) -> tuple[Path, ...] | None:
+        """All files of the table, if the last commit with files put them in the place of all.
+
+        None where that is not so, or they have rows that do not count.
+        """
+        for version in reversed(self.versions()):
+            with _reading(self._file(version)):
+                actions = list(self._actions(version))
+            added = [action["add"] for action in actions if "add" in action]
+            if not added and not any("remove" in action for action in actions):
+                continue
+            infos = (action["commitInfo"] for action in actions if "commitInfo" in action)
+            if not _overwrites(next(infos, {})) or any("deletionVector" in add for add in added):
+                return None
+            return tuple(self._directory.parent / unquote(add["path"]) for add in added)
+        return None
 
     def metadata(self) -> TableMetadata | None:
         """The table's present columns and properties; None if the log does not tell."""
@@ -154,6 +174,13 @@ class DeltaLog:
             return next((_metadata(m) for m in found), None)
 
 
+def _overwrites(info: Mapping[str, Any]) -> bool:
+    """Whether a commit replaced all rows, and not those that a condition finds."""
+    parameters = info.get("operationParameters") or {}
+    is_write = info.get("operation") == "WRITE" and parameters.get("mode") == "Overwrite"
+    return is_write and "predicate" not in parameters
+
+
 @contextmanager
 def _reading(file: Path) -> Iterator[None]:
     """Name the file if what it holds is not what it should be."""
@@ -186,10 +213,11 @@ def rows_changed(metrics: Mapping[str, str]) -> int:
 
 
 def _metadata(content: Mapping[str, Any], features: Iterable[str] = ()) -> TableMetadata:
-    schema = json.loads(content["schemaString"])
+    schema = content["schemaString"]
+    columns = json.loads(schema)["fields"]
     configuration = content.get("configuration") or {}
-    fields = tuple((f["name"], type_name(f["type"]), f["nullable"]) for f in schema["fields"])
-    return TableMetadata(content["id"], fields, dict(configuration), tuple(features))
+    fields = tuple((c["name"], type_name(c["type"]), c["nullable"]) for c in columns)
+    return TableMetadata(content["id"], fields, dict(configuration), tuple(features), schema)
 
 
 def type_name(type_: str | Mapping[str, Any]) -> str:
