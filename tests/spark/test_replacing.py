@@ -66,6 +66,43 @@ def test_rows_without_all_of_their_key_are_merged(lake: Lake) -> None:
     assert how(lake, "v") == "MERGE"
 
 
+WIDE = "SELECT g, n, d, h, sum(x) AS s FROM t GROUP BY g, n, d, h"
+WIDE_ROWS = "(1, 'a', 1.5, NULL, 1), (2, 'b', 2.5, 'x y', 2), (3, 'b', NULL, 'z', 3)"
+
+
+def test_part_of_a_key_is_listed_where_it_finds_the_same_rows(lake: Lake) -> None:
+    lake.table("t", "g BIGINT, n STRING, d DECIMAL(9,2), h STRING, x INT", WIDE_ROWS)
+    lake.create("v", WIDE)
+    lake.sql("UPDATE t SET x = x + 1 WHERE g IN (1, 3)")
+    lake.check("v")
+    assert how(lake, "v") == "WRITE"
+    lake.sql("UPDATE t SET d = 7 WHERE g = 3")  # one group goes, another with its number comes
+    lake.sql("INSERT INTO t VALUES (4, 'c', 1, NULL, 1)")
+    lake.check("v")
+    assert how(lake, "v") == "WRITE"
+
+
+def test_part_of_a_key_that_finds_other_rows_too_is_not_used(lake: Lake) -> None:
+    lake.table("t", "g BIGINT, n STRING, d DECIMAL(9,2), h STRING, x INT", WIDE_ROWS)
+    lake.create("v", WIDE)
+    lake.sql("INSERT INTO t VALUES (1, 'a', 9.5, NULL, 1)")
+    lake.check("v")
+    lake.sql("UPDATE t SET x = x + 1 WHERE d = 9.5")
+    lake.check("v")
+    assert how(lake, "v") == "MERGE"
+    assert lake.newest("v").stored == 4
+
+
+def test_numbers_that_may_be_equal_in_other_ways_are_merged(lake: Lake) -> None:
+    lake.table("t", "g BIGINT, f DOUBLE, x INT", "(1, DOUBLE('NaN'), 1), (2, -0.0D, 2)")
+    lake.create("v", "SELECT g, f, sum(x) AS s FROM t GROUP BY g, f")
+    lake.sql("UPDATE t SET x = x + 1")
+    view = lake.ev.view("v")
+    assert view.refresh().action is Action.INCREMENTAL
+    assert view.verify().is_equal
+    assert how(lake, "v") == "MERGE"
+
+
 def test_where_a_view_has_a_feed_an_update_stays_one(lake: Lake) -> None:
     lake.table("t", "k INT NOT NULL PRIMARY KEY RELY, x INT", "(1, 1), (2, 2)")
     lake.create("v", "SELECT k, x FROM t", "TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")

@@ -2,13 +2,15 @@
 
 MERGE reads the table three times: to find the files, to write the new rows, to mark the old ones.
 With the keys of the old rows written into a condition Delta reads it once to mark them, after a
-join that Spark broadcasts has looked whether each key is where it should be.
+join that Spark broadcasts has looked whether each key is where it should be. Some columns of a key
+are enough to list, if they find no other rows; that is counted.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow
 import pyarrow.compute
@@ -22,8 +24,11 @@ from everview.spark.hold import Held
 from everview.sql.listed_keys import Keys, is_listed
 from everview.warehouse.delta_log import Commit
 
-_LISTED = {"tinyint", "smallint", "int", "bigint", "date", "string"}
+_NUMBERED = {"tinyint", "smallint", "int", "bigint", "date"}
+_LISTED = {*_NUMBERED, "string"}
 """The types of keys that are listed; a string with a collation of its own is none."""
+_TOLD_APART = re.compile(r"(tinyint|smallint|int|bigint|date|string|boolean|decimal.*|timestamp.*)")
+"""The types of other columns of keys; of values of others equal ones may look different."""
 
 
 def condition(writer: Writer, step: ApplyDelta, delta: Held) -> str | None:
@@ -32,13 +37,36 @@ def condition(writer: Writer, step: ApplyDelta, delta: Held) -> str | None:
     Where somebody follows what changes in them, an update is to be told from a row that goes and
     one that comes.
     """
-    names = step.identity.columns
     if not step.replaces or writer.view.state.has_feed or delta.table is None:
         return None
     types = {field.name: field.dataType.simpleString() for field in delta.frame.schema}
-    if not names or not {types[name] for name in names} <= _LISTED or delta.nullable(names):
+    key = {name: types[name] for name in step.identity.columns}
+    names, removed = listed_columns(key, delta), _removed(delta.table)
+    where = is_listed(names, _keys(removed, names)) if names else None
+    if where and len(names) < len(key) and _rows_found(writer, where) != removed.num_rows:
         return None
-    return is_listed(names, _keys(_removed(delta.table), names))
+    return where
+
+
+def listed_columns(key: Mapping[str, str], delta: Held) -> tuple[str, ...]:
+    """The columns of a key, given with their types, by which rows are listed; none if they cannot.
+
+    All of them if that can be; else those that are numbers or dates, or one of strings.
+    """
+    if not all(_TOLD_APART.fullmatch(type_) for type_ in key.values()):
+        return ()
+    whole = [name for name in key if name not in delta.nullable(key)]
+    listed = tuple(name for name in whole if key[name] in _LISTED)
+    if len(listed) == len(key):
+        return listed
+    return tuple(name for name in listed if key[name] in _NUMBERED) or listed[:1]
+
+
+def _rows_found(writer: Writer, where: str) -> int:
+    """How many stored rows a condition finds."""
+    state = writer.view.state.name.quoted()
+    found = writer.session.sql(f"SELECT count(*) FROM {state} WHERE {where}").collect()
+    return int(found[0][0])
 
 
 def replaced(
