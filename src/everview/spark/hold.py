@@ -21,7 +21,8 @@ from everview.algebra.scalars import Literal
 from everview.catalog.names import quote
 from everview.spark.round_ranges import rounded, rounded_dates
 from everview.spark.session import temp_view
-from everview.sql.literals import literal, literals
+from everview.sql.listed_keys import with_most_values
+from everview.sql.literals import literal
 
 SMALL = 100_000
 """The number of rows up to which a change is collected."""
@@ -91,12 +92,9 @@ class Held:
             return {}
         found = {name: self.table.column(name) for name in columns}
         whole = {name: v for name, v in found.items() if not v.null_count and _is_ordered(v.type)}
-        listed = {name: values.unique() for name, values in whole.items()}
-        name = max(listed, key=lambda name: len(listed[name]), default=None)
-        if name is None or len(listed[name]) > most:
-            return {}
-        written = literals(listed[name].to_pylist())
-        return {name: written} if written else {}
+        listed = {name: values.unique().to_pylist() for name, values in whole.items()}
+        named = with_most_values(listed, most)
+        return dict([named]) if named else {}
 
 
 def _range(values: pyarrow.ChunkedArray) -> tuple[Literal, Literal] | None:

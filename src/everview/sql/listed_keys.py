@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from everview.algebra.scalars import Literal
 from everview.catalog.names import quote
 from everview.sql.literals import is_sayable, literals, string
 
@@ -15,12 +16,22 @@ MOST = 10_000
 """How many keys are written into a statement."""
 
 
+def with_most_values(
+    columns: Mapping[str, Collection[object]], most: int
+) -> tuple[str, tuple[Literal, ...]] | None:
+    """The column that has the most values, each given once, and these; None if it is unsayable."""
+    name = max(columns, key=lambda name: len(columns[name]), default=None)
+    if name is None or len(columns[name]) > most:
+        return None
+    written = literals(columns[name])
+    return (name, written) if written else None
+
+
 def may_be_listed(names: Sequence[str], keys: Keys) -> str | None:
     """That a row may have one of the keys, by the column with most values; None if unsayable."""
-    values = [set(column) for column in zip(*keys, strict=True)]
-    name, most = max(zip(names, values, strict=True), key=lambda pair: len(pair[1]))
-    written = literals(most) if len(most) <= MOST else None
-    return f"{quote(name)} IN ({', '.join(sorted(map(str, written)))})" if written else None
+    columns = dict(zip(names, map(set, zip(*keys, strict=True)), strict=True))
+    found = with_most_values(columns, MOST)
+    return f"{quote(found[0])} IN ({', '.join(sorted(map(str, found[1])))})" if found else None
 
 
 def is_listed(names: Sequence[str], keys: Keys) -> str | None:
