@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 
+from pyspark.sql import SparkSession
+
 from everview.algebra.printing import short_name
 from everview.maintenance.folding import DELETE, INSERT, OP, UPDATE
 from everview.maintenance.identity import COUNT
@@ -37,14 +39,14 @@ from everview.spark.pins import (
     why_key_lost,
     why_not_continuous,
 )
-from everview.spark.session import set_for
+from everview.spark.session import set_for, setting
 from everview.spark.state import keep_deletion_vectors
 from everview.spark.trust import check_identity
 from everview.sql.emit import WEIGHT
 from everview.warehouse.delta_log import Commit
 
-# a small change has exact statistics: re-planning each stage makes more jobs and saves nothing
-_SMALL = {"spark.sql.adaptive.enabled": "false"}
+_MANY_PARTITIONS = 32
+"""From so many on, tasks without rows take longer than re-planning."""
 ROWS_A_VALUE = 100
 """How many stored rows there must be for each value of a change that is listed in a statement.
 
@@ -67,15 +69,16 @@ def refresh_incrementally(
     if program.compute.plan.relevance.is_empty_for_ever:
         return _advance(writer, _record(writer, pins, {}, before))
     are_said_to_be_few = 0 < rows_changed(moved, before) <= small
+    quickly = small_settings(session)
     with ExitStack() as held:
         reader = held.enter_context(ThreadPoolExecutor(1))
         reading = None
-        with set_for(session, _SMALL if are_said_to_be_few else {}):
+        with set_for(session, quickly if are_said_to_be_few else {}):
             if are_rewritten(writer.view, program.apply, before):
                 reading = reader.submit(held.enter_context, own_rows(writer, small))
             changes = held.enter_context(captured(session, program, moved, before, small))
         if all(change.held.is_small for change in changes.values()):
-            held.enter_context(set_for(session, _SMALL))
+            held.enter_context(set_for(session, quickly))
         told = ", ".join(f"{change.rows} of {short_name(t)}" for t, change in changes.items())
         writer.observe(Point.CAPTURED, f"changed rows: {told}")
         changed = {table: change for table, change in changes.items() if change.rows}
@@ -104,6 +107,16 @@ def refresh_incrementally(
         if not are_few(before) and (counts.updated or counts.deleted):
             keep_deletion_vectors(session, writer.view)
         return _apply(writer, program.apply, delta, own, record)
+
+
+def small_settings(session: SparkSession) -> Mapping[str, str]:
+    """The settings for a small change.
+
+    It has exact statistics: re-planning each stage makes more jobs and saves nothing, unless there
+    are many shuffle partitions, of which it leaves out those without rows.
+    """
+    partitions = int(setting(session, "spark.sql.shuffle.partitions") or 0)
+    return {} if partitions >= _MANY_PARTITIONS else {"spark.sql.adaptive.enabled": "false"}
 
 
 def _check_continuity(
