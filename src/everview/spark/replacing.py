@@ -27,8 +27,9 @@ from everview.warehouse.delta_log import Commit
 _NUMBERED = {"tinyint", "smallint", "int", "bigint", "date"}
 _LISTED = {*_NUMBERED, "string"}
 """The types of keys that are listed; a string with a collation of its own is none."""
-_TOLD_APART = re.compile(r"(tinyint|smallint|int|bigint|date|string|boolean|decimal.*|timestamp.*)")
-"""The types of other columns of keys; of values of others equal ones may look different."""
+_TOLD_APART = re.compile(r"(tinyint|smallint|int|bigint|date|string|boolean|decimal.*)")
+"""The types of a key's columns that Python compares as Spark does: not floats, which may be NaN,
+nor timestamps, which may be later than any of its own."""
 
 
 def condition(writer: Writer, step: ApplyDelta, delta: Held) -> str | None:
