@@ -27,9 +27,9 @@ class Change:
 
     def new_key(self, number: int) -> str:
         """The key of the copy that a batch makes of a row."""
-        gaps = _OF // _USED - 1 if self.has_gaps else 0
-        if not gaps:
+        if not self.has_gaps:
             return f"{self.key} + {SHIFT * (number + 1)}"
+        gaps = _OF // _USED - 1
         return f"{self.key} + {SHIFT * (number // gaps) + _USED * (number % gaps + 1)}"
 
     @property

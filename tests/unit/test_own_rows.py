@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from unittest.mock import MagicMock, call
 
 import pytest
 
@@ -10,11 +12,13 @@ from everview.catalog.names import Name
 from everview.maintenance.choices import Optimisation
 from everview.program.records import Action, RowCounts, read_record
 from everview.program.steps import make_program
-from everview.spark.own_rows import FEW, are_rewritten
+from everview.spark.commit import Writer
+from everview.spark.own_rows import FEW, are_rewritten, newest_rows
 from everview.spark.state import View
 from everview.spark.tables import Detail
 from everview.warehouse.delta_log import FEED, DeltaLog
 from tests.unit.given import plan
+from tests.unit.logs import add, write_commit
 from tests.unit.test_definition import define
 from tests.unit.test_records import RECORD
 
@@ -43,6 +47,29 @@ def test_a_view_of_few_rows_that_nobody_follows_is_rewritten(
     step = make_program(plan(GROUPED)).apply
     before = replace(RECORD, stored=stored)
     assert are_rewritten(view(properties), step, before) is rewritten
+
+
+OVERWRITTEN = {"operation": "WRITE", "operationParameters": {"mode": "Overwrite"}}
+
+
+@pytest.mark.parametrize(
+    ("commits", "properties", "from_files"),
+    [
+        ([OVERWRITTEN], {}, True),
+        ([OVERWRITTEN], {"delta.columnMapping.mode": "name"}, False),
+        ([OVERWRITTEN, {"operation": "MERGE"}], {}, False),
+    ],
+)
+def test_rows_are_read_from_files_only_where_these_are_all_there_is(
+    tmp_path: Path, commits: list[dict[str, object]], properties: dict[str, str], from_files: bool
+) -> None:
+    for version, told in enumerate(commits):
+        write_commit(tmp_path, version, {"commitInfo": told}, add())
+    stored, session = replace(view(properties), log=DeltaLog(tmp_path)), MagicMock()
+    newest_rows(Writer(session, stored, lambda *_: None, RECORD))
+    parquet = session.read.schema.return_value.parquet
+    assert parquet.call_args_list == ([call(str(tmp_path / "a.parquet"))] if from_files else [])
+    assert session.sql.called is not from_files
 
 
 def test_rows_without_a_key_are_not_rewritten_nor_if_it_is_switched_off() -> None:

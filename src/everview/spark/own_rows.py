@@ -42,11 +42,11 @@ def are_rewritten(view: View, step: ApplyDelta, before: Record) -> bool:
 def own_rows(writer: Writer, small: int) -> Iterator[Held]:
     """The stored rows of a view as they are now, held for a block."""
     columns = map(quote, writer.view.definition.stored)
-    with hold(_rows(writer).select(*columns), "__ev_own_rows", small) as held:
+    with hold(newest_rows(writer).select(*columns), "__ev_own_rows", small) as held:
         yield held
 
 
-def _rows(writer: Writer) -> DataFrame:
+def newest_rows(writer: Writer) -> DataFrame:
     """The state at its newest version; its files alone where they are all that there is to it."""
     session, view = writer.session, writer.view
     files = view.log.files_written_anew() if isinstance(view.log, DeltaLog) else None

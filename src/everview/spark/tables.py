@@ -30,7 +30,7 @@ _NO_DATA = (
 _PLAIN = re.compile(r"\w+", re.ASCII)
 # Where the tables of views are, for each session: to ask takes 20 ms, and nobody moves them.
 _PLACES: WeakKeyDictionary[SparkSession, dict[Name, str]] = WeakKeyDictionary()
-# The columns that Spark makes of those in a log, for each session: to ask takes 20 ms a table.
+# The columns that Spark makes of those in a log, for each session: to ask makes it load the table.
 _FIELDS: WeakKeyDictionary[SparkSession, dict[str, tuple[Field, ...]]] = WeakKeyDictionary()
 
 
