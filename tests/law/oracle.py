@@ -288,7 +288,8 @@ class Maintained:
     def _compute(
         self, plan: Plan, changes: dict[str, Bag], parts: dict[str, Parts], ranges: Ranges
     ) -> Bag:
-        derivation, known = plan.when_changed(changes, parts), dict(ranges)
+        derivation = plan.when_changed(changes, parts, small=bool(ranges))
+        known = dict(ranges)
         while not derivation.is_empty:
             let = derivation.lets[0]
             relation = plan.computation(let, known, small=bool(ranges))

@@ -57,6 +57,25 @@ def test_a_join_key_changed_while_its_old_partner_is_deleted() -> None:
     assert v.refresh(Batch(feeds)) == Counter({(1, "old"): -1, (1, "new"): 1})
 
 
+def test_two_changed_tables_meet_what_they_share_with_duplicates_and_nulls() -> None:
+    """Δpairs ⋈ orders⁺ ⊎ pairs⁻ ⋈ Δorders is one bag, with which customers and tags are met."""
+    v = view(
+        "SELECT y, name, tag FROM pairs p JOIN orders ON y = id"
+        " JOIN customers ON customer = cid JOIN tags t ON p.x = t.x",
+        pairs=[(7, 1), (7, 1), (None, 1), (8, 2)],
+        orders=[(1, 10, None), (2, None, None)],
+        customers=[(10, "a"), (20, "b")],
+        tags=[(7, "t"), (7, "t"), (8, None), (None, "n")],
+    )
+    changed = {
+        "pairs": [*delete((7, 1)), *insert((8, 2))],
+        "orders": update((2, None, None), (2, 20, "x")),
+    }
+    tables = {f"spark_catalog.default.{own}" for own in changed}
+    assert [let.name for let in v.plan.when_changed(tables, small=True).lets] == ["view_1", "view"]
+    assert v.refresh(Batch(changed)) == Counter({(1, "a", "t"): -2, (2, "b", None): 2})
+
+
 def test_a_row_inserted_updated_and_deleted_within_one_batch_never_was() -> None:
     v = view("SELECT id, note FROM orders", orders=[(1, 10, "a")])
     feed = [*insert((2, 10, "b")), *update((2, 10, "b"), (2, 10, "c")), *delete((2, 10, "c"))]

@@ -328,3 +328,24 @@ def test_without_ansi_a_sum_of_decimals_that_overflows_is_null(lake: Lake) -> No
         lake.check("v")
     finally:
         lake.ev.spark.conf.unset("spark.sql.ansi.enabled")
+
+
+def test_what_the_branches_of_two_changed_tables_share_is_joined_once(lake: Lake) -> None:
+    lake.table("o", ORDERS, "(1, 7, 5, 1), (2, 7, 6, 2), (3, NULL, 7, 3)")
+    lake.table("c", CUSTOMERS, "(7, 'x', 1), (8, 'y', 2)")
+    lake.table("nation", "n INT, region INT", "(1, 10), (1, 10), (2, NULL)")
+    lake.table("region", "r INT, label STRING", "(10, 'r'), (NULL, 's')")
+    lake.create(
+        "v",
+        "SELECT label, count(*) AS k, sum(total) AS s FROM o JOIN c ON o.c_id = c.c_id"
+        " JOIN nation ON c.n = nation.n JOIN region ON region <=> r GROUP BY label",
+    )
+    plan = lake.ev.view("v").definition.plan
+    assert plan is not None
+    changed = {table for table in plan.tables if table.endswith((".o", ".c"))}
+    bags = [let.name for let in plan.when_changed(changed, small=True).lets]
+    assert bags == ["d1_1", "d1", "view"]
+    lake.sql("INSERT INTO o VALUES (4, 8, 9, 4), (5, 7, 1, NULL)")
+    lake.sql("UPDATE c SET n = 2 WHERE c_id = 7")
+    lake.sql("UPDATE o SET c_id = 8 WHERE o_id = 1")
+    lake.check("v")

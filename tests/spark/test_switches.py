@@ -32,7 +32,7 @@ def refreshed(lake: Lake, view: str, off: str = "", foreign_keys: str | None = N
 def test_groups_are_computed_anew_into_the_same_columns(shop: Lake) -> None:
     shop.create("v", SUMS)
     shop.sql("INSERT INTO sale VALUES (13, 1, 9), (14, NULL, 4)")
-    refreshed(shop, "v", "sums, extremes, ranges, broadcasts", "off")
+    refreshed(shop, "v", "sums, extremes, ranges, broadcasts, shared_joins", "off")
     # a group goes, another loses its greatest value, a third comes: again from sums
     shop.sql("DELETE FROM sale WHERE of_item = 2 OR id = 13")
     shop.sql("INSERT INTO item VALUES (3, 'cup')")

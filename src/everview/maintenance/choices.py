@@ -24,6 +24,8 @@ class Optimisation(StrEnum):
     """The least and greatest key of a change are passed to the tables that it meets."""
     BROADCASTS = "broadcasts"
     """What stays small beside a small change is brought to what it meets."""
+    SHARED_JOINS = "shared_joins"
+    """What several branches beside a small change are joined with is joined once, to their sum."""
     REWRITES = "rewrites"
     """The stored rows of a small view are written anew as a whole; else changes are merged in."""
     REPLACES = "replaces"

@@ -8,6 +8,8 @@ result is the same.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from everview.algebra.columns import Column
 from everview.algebra.relations import Filter, Join, JoinKind, Project, Relation
 from everview.algebra.scalars import (
@@ -26,38 +28,50 @@ def start_from_change(relation: Relation) -> Relation:
         case Project(input, outputs):
             return Project(start_from_change(input), outputs)
         case Filter() | Join(kind=JoinKind.INNER):
-            leaves, conditions = _flatten(relation)
+            leaves, conditions = operands(relation)
             first = next((n for n, leaf in enumerate(leaves) if has_change(leaf)), 0)
             leaves.insert(0, leaves.pop(first))
-            return _rebuild(leaves, conditions)
+            return joined(leaves, conditions)
     return relation
 
 
-def _flatten(relation: Relation) -> tuple[list[Relation], list[Scalar]]:
+def operands(relation: Relation) -> tuple[list[Relation], list[Scalar]]:
     """The operands of a tree of inner joins and filters, and all their conditions."""
     match relation:
         case Filter(input, predicate):
-            leaves, conditions = _flatten(input)
+            leaves, conditions = operands(input)
             return leaves, conditions + list(conjuncts(predicate))
         case Join(left, right, on, JoinKind.INNER):
-            (l_leaves, l_conditions), (r_leaves, r_conditions) = _flatten(left), _flatten(right)
+            (l_leaves, l_conditions), (r_leaves, r_conditions) = operands(left), operands(right)
             return l_leaves + r_leaves, l_conditions + r_conditions + list(conjuncts(on))
     return [relation], []
 
 
-def _rebuild(leaves: list[Relation], conditions: list[Scalar]) -> Relation:
-    """A left-deep join of the leaves; each condition as soon as its columns are there."""
-    joined, *waiting = leaves
-    joined, conditions = _filtered(joined, conditions)
+def joined(leaves: Sequence[Relation], conditions: list[Scalar]) -> Relation:
+    """A left-deep join that starts from the first; each condition once its columns are there."""
+    first, *waiting = leaves
+    made, conditions = _filtered(first, conditions)
     while waiting:
-        following = _next_leaf(joined, waiting, conditions)
+        following = _next_leaf(made, waiting, conditions)
         waiting.remove(following)
         following, conditions = _filtered(following, conditions)
-        together = set(joined.columns) | set(following.columns)
+        together = set(made.columns) | set(following.columns)
         now = [c for c in conditions if columns_of(c) <= together]
         conditions = [c for c in conditions if c not in now]
-        joined = Join(joined, following, conjunction(*now))
-    return joined
+        made = Join(made, following, conjunction(*now))
+    return made
+
+
+def are_linked(leaves: Sequence[Relation], conditions: list[Scalar]) -> bool:
+    """Whether each operand is reached from the first along equalities."""
+    first, *waiting = (set(leaf.columns) for leaf in leaves)
+    while waiting:
+        linked = [leaf for leaf in waiting if any(_is_equality(c, first, leaf) for c in conditions)]
+        if not linked:
+            return False
+        first = first.union(*linked)
+        waiting = [leaf for leaf in waiting if leaf not in linked]
+    return True
 
 
 def _filtered(leaf: Relation, conditions: list[Scalar]) -> tuple[Relation, list[Scalar]]:
@@ -66,9 +80,9 @@ def _filtered(leaf: Relation, conditions: list[Scalar]) -> tuple[Relation, list[
     return (Filter(leaf, conjunction(*own)), rest) if own else (leaf, rest)
 
 
-def _next_leaf(joined: Relation, waiting: list[Relation], conditions: list[Scalar]) -> Relation:
+def _next_leaf(made: Relation, waiting: list[Relation], conditions: list[Scalar]) -> Relation:
     """The first operand linked by an equality, else the first linked at all, else the first."""
-    here = set(joined.columns)
+    here = set(made.columns)
     for is_link in (_is_equality, _is_condition):
         for leaf in waiting:
             there = set(leaf.columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import (
@@ -16,6 +16,7 @@ from everview.algebra.relations import (
 )
 from everview.algebra.scalars import NULL, ColumnRef, Scalar, substitute
 from everview.algebra.trees import columns_under, projected, same_columns
+from everview.analysis.column_types import Types
 from everview.maintenance.join_order import start_from_change
 
 
@@ -32,6 +33,8 @@ class Let:
     """What it holds, in words; `{of}` stands for the stratum it belongs to. Empty for the view."""
     unless_empty: str = ""
     of: str = ""
+    types: Types = field(default_factory=dict, compare=False, repr=False)
+    """The types of columns that it reads, besides those of the view."""
 
     @property
     def scan(self) -> Scan:

@@ -43,6 +43,7 @@ from everview.maintenance.identity import (
 )
 from everview.maintenance.lets import Let
 from everview.maintenance.screening import Screen, screens
+from everview.maintenance.shared_joins import share_joins
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Plan:
 
     def over_tables(self, part: Relation) -> Relation:
         """A part of the view, computed from the tables as they are."""
-        return self._pushdown({}).apply(part)
+        return self._pushdown(self.types, {}).apply(part)
 
     @property
     def shown(self) -> Relation:
@@ -143,19 +144,26 @@ class Plan:
         return derive(self.layers, self.groups, self.types, at_u)
 
     def when_changed(
-        self, changed_tables: Collection[str], parts: Mapping[str, Parts] | None = None
+        self,
+        changed_tables: Collection[str],
+        parts: Mapping[str, Parts] | None = None,
+        *,
+        small: bool = False,
     ) -> Derivation:
         """What is computed when exactly these tables changed.
 
         `parts` says what was found in the changes of the tables in `foreign_keys.split_keys`; of
-        one that is not named, any part may have rows.
+        one that is not named, any part may have rows. `small` says that the changes are: then what
+        branches have in common is joined once.
         """
         found = self._parts(changed_tables, parts or {})
         at_u = self.foreign_keys.at_u([t for t, part in found.items() if part.updated])
         is_usual = at_u == self.foreign_keys.at_u()
         derivation = self.derivation if is_usual else self._derived(at_u)
         unchanged = set(self.tables) - set(changed_tables)
-        return derivation.when_empty(unchanged.union(*(p.empty(t) for t, p in found.items())))
+        left = derivation.when_empty(unchanged.union(*(p.empty(t) for t, p in found.items())))
+        shares = small and self.choices.uses(Optimisation.SHARED_JOINS)
+        return share_joins(left, self.types) if shares else left
 
     def _parts(self, changed: Collection[str], known: Mapping[str, Parts]) -> dict[str, Parts]:
         return {t: known.get(t, Parts()) for t in self.foreign_keys.split_keys if t in changed}
@@ -219,13 +227,14 @@ class Plan:
         `small` says that the changes are: then what stays as small is broadcast.
         """
         known = ranges if ranges and self.choices.uses(Optimisation.RANGES) else {}
-        relation = self._pushdown(known).apply(without_old_versions(let.relation))
+        types = {**self.types, **let.types}
+        relation = self._pushdown(types, known).apply(without_old_versions(let.relation))
         if not small or not self.choices.uses(Optimisation.BROADCASTS):
             return relation
-        return broadcast_joins(relation, self.keys, self.types)
+        return broadcast_joins(relation, self.keys, types)
 
-    def _pushdown(self, ranges: Ranges) -> Pushdown:
-        return Pushdown({s.name: s for s in self.layers.strata}, self.types, ranges)
+    def _pushdown(self, types: Types, ranges: Ranges) -> Pushdown:
+        return Pushdown({s.name: s for s in self.layers.strata}, types, ranges)
 
 
 def over_tables(relation: Relation) -> Relation:

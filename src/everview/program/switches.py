@@ -3,6 +3,7 @@
 The state is as the view was created with it, and stays so: every other refresh relies on it.
 
     ranges, broadcasts   how a bag is computed, and nothing else
+    shared_joins         by which bags the same change is computed, and nothing else
     rewrites, replaces   how the change is written, and nothing else
     extremes             the same columns, MIN and MAX computed anew
     sums                 the same columns, all sums but the number of rows computed anew

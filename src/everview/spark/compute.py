@@ -99,8 +99,8 @@ class Computation:
         """
         plan = self.program.compute.using(trusted)
         session, identity = self.writer.session, self.program.apply.identity
-        derivation = plan.when_changed(self.changed, self._parts)
         ranges, is_small = dict(self._ranges), self._is_small
+        derivation = plan.when_changed(self.changed, self._parts, small=is_small)
         with ExitStack() as held:
             while not derivation.is_empty:
                 let = derivation.lets[0]
