@@ -1,8 +1,8 @@
-"""Batches of changes: a share of the rows inserted, updated and deleted, spread by a hash."""
+"""Batches of changes: a share of the rows inserted, updated and deleted, spread or together."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bench.tpch import KEYS
@@ -59,23 +59,35 @@ class Batch:
 
     share: float
     changes: Sequence[Change]
+    side_by_side: bool = False
+    """Whether rows change whose keys lie together, as TPC-H's own refresh functions have it."""
 
     def apply(self, ev: Everview, number: int) -> None:
         """Change the tables; another number picks other rows."""
-        one_in = round(3 / self.share)
         for change in self.changes:
-            table = change.table
-            pick = f"pmod(xxhash64({KEYS[table]}, {number}), {one_in})"
-            _insert_copies(ev, change, number, one_in)
-            ev.sql(f"UPDATE {table} SET {change.update} WHERE {pick} = 0")
-            ev.sql(f"DELETE FROM {table} WHERE {pick} = 1")
+            table, picks = change.table, self._picks(ev, change, number)
+            _insert_copies(ev, change, number, picks(2, change.key))
+            ev.sql(f"UPDATE {table} SET {change.update} WHERE {picks(0, KEYS[table])}")
+            ev.sql(f"DELETE FROM {table} WHERE {picks(1, KEYS[table])}")
+
+    def _picks(self, ev: Everview, change: Change, number: int) -> Callable[[int, str], str]:
+        """What the rows of a third of the change satisfy; spread, it goes by a hash of columns."""
+        one_in, key = round(3 / self.share), change.key
+        if not self.side_by_side:
+            return lambda third, by: f"pmod(xxhash64({by}, {number}), {one_in}) = {third}"
+        own = ev.sql(f"SELECT max({key}) FROM {change.table} WHERE {key} < {SHIFT}").collect()
+        width = own[0][0] // one_in
+        first = 3 * width * number
+        return lambda third, _: (
+            f"{key} >= {first + third * width} AND {key} < {first + (third + 1) * width}"
+        )
 
 
-def _insert_copies(ev: Everview, change: Change, number: int, one_in: int) -> None:
+def _insert_copies(ev: Everview, change: Change, number: int, picked: str) -> None:
     """New rows like old ones under new keys; a new order comes with its lines."""
-    key, names = change.key, ev.spark.table(change.table).columns
-    columns = [change.new_key(number) if name == key else name for name in names]
+    names = ev.spark.table(change.table).columns
+    columns = [change.new_key(number) if name == change.key else name for name in names]
     ev.sql(
         f"INSERT INTO {change.table} SELECT {', '.join(columns)} FROM {change.table}"
-        f" WHERE pmod(xxhash64({key}, {number}), {one_in}) = 2 AND {change.is_copied}"
+        f" WHERE {picked} AND {change.is_copied}"
     )

@@ -36,6 +36,8 @@ class Command:
     policy: str
     expert: ExpertOf | None
     render: Callable[[Samples, float, int, str], str]
+    side_by_side: bool = False
+    """Whether rows change that lie together."""
 
     def generate(self, scale: float, cache: Path) -> dict[str, Path]:
         """For the benchmark the folder with the files of its tables."""
@@ -47,7 +49,7 @@ class Command:
         load(ev, files[TPCH.name], self.tables)
         shares = [self.shares[0], *(share for share in self.shares for _ in range(rounds))]
         contest = Contest(ev, self.views, self.policy, self.expert)
-        return contest.run([Batch(share, self.changes) for share in shares])
+        return contest.run([Batch(share, self.changes, self.side_by_side) for share in shares])
 
     def report(self, samples: Samples, scale: float, rounds: int) -> str:
         """What was measured, in Markdown."""
@@ -68,7 +70,8 @@ class Command:
     def changed(self) -> str:
         """The tables that change, in words."""
         *first, last = (f"`{change.table}`" for change in self.changes)
-        return f"{', '.join(first)} and {last}" if first else last
+        tables = f"{', '.join(first)} and {last}" if first else last
+        return f"{tables}, side by side," if self.side_by_side else tables
 
 
 COMMANDS: dict[str, Command | ForeignKeysCommand] = {
@@ -89,6 +92,16 @@ COMMANDS: dict[str, Command | ForeignKeysCommand] = {
         "INCREMENTAL",
         expert=Merging,
         render=report.contest,
+    ),
+    "nearby": Command(
+        "the same queries; what changes lies side by side, as in TPC-H's refresh functions",
+        QUERY_VIEWS,
+        (SOLD, DATED),
+        (0.001,),
+        "INCREMENTAL",
+        expert=Merging,
+        render=report.contest,
+        side_by_side=True,
     ),
     "distinct": Command(
         "COUNT(DISTINCT): full recompute, a refresh, a stored count for each group and value",

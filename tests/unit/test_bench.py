@@ -65,3 +65,7 @@ def test_only_tables_that_are_read_change() -> None:
     some = queries.only({"q1", "q6"})
     assert some.tables == ("lineitem",)
     assert some.changed == "`lineitem`"
+
+
+def test_the_page_says_where_rows_changed_side_by_side() -> None:
+    assert COMMANDS["nearby"].changed == "`lineitem` and `orders`, side by side,"
