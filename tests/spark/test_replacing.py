@@ -126,3 +126,20 @@ def test_a_new_row_with_a_key_that_is_there_is_noticed(lake: Lake) -> None:
     lake.sql("DELETE FROM t WHERE k = 2")
     lake.check("v", Action.FULL, Reason.KEY_VIOLATED)
     assert lake.bag("SELECT * FROM v") == {(1, 1): 1, (1, 7): 1}
+
+
+def test_a_row_that_stands_there_twice_stops_before_the_commit(lake: Lake) -> None:
+    lake.table("t", "k INT NOT NULL PRIMARY KEY RELY, x INT", "(1, 1), (2, 2), (3, 3)")
+    lake.create("v", "SELECT k, x FROM t")
+    lake.damage("v", "INSERT INTO {state} SELECT * FROM {state} WHERE k = 1")
+    lake.sql("UPDATE t SET x = 5 WHERE k = 1")
+    lake.check("v", Action.FULL, Reason.STATE_INVALID)
+
+
+def test_part_of_a_key_that_many_rows_share_is_not_used(lake: Lake) -> None:
+    lake.table("t", "g INT, n STRING, h STRING, x INT")
+    lake.sql("INSERT INTO t SELECT 1, string(id), 'h', 1 FROM range(20)")
+    lake.create("v", "SELECT g, n, h, sum(x) AS s FROM t GROUP BY g, n, h")
+    lake.sql("DELETE FROM t WHERE n = '7'")
+    lake.check("v")
+    assert how(lake, "v") == "MERGE"

@@ -110,10 +110,10 @@ WHEN NOT MATCHED AND s.{OP} = '{INSERT}' THEN INSERT ({listed}) VALUES ({values}
 WHEN NOT MATCHED THEN INSERT ({first}) VALUES (raise_error('{KEY_GONE}'))"""
 
 
-def there_sql(state: Name, names: Sequence[str], held: str, match: Match) -> str:
-    """The keys of a delta that are in the state, with what is to be done for each."""
-    listed = ", ".join(f"s.{quote(name)}" for name in names)
-    return f"SELECT s.{OP}, {listed} FROM {state.quoted()} AS t JOIN {held} AS s ON {match}"
+def rows_like_sql(state: Name, names: Sequence[str], held: str, match: Match) -> str:
+    """Some columns of the stored rows that a row of a delta matches."""
+    listed = ", ".join(f"t.{quote(name)}" for name in names)
+    return f"SELECT {listed} FROM {state.quoted()} AS t LEFT SEMI JOIN {held} AS s ON {match}"
 
 
 def new_rows_sql(columns: Sequence[str], held: str) -> str:

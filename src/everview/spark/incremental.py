@@ -202,8 +202,8 @@ def _apply(
         return writer.write(sql, record)
     where = replacing.condition(writer, step, delta)
     if where:
-        match = _match(delta, identity.columns)
-        return replacing.replaced(writer, step, delta, match, where, record)
+        new = writer.session.sql(apply.new_rows_sql(columns, delta.view))
+        return writer.replace_rows(new, where, record)
     match = _match(delta, identity.columns, record.stored)
     return writer.write(apply.merge_by_key_sql(state, columns, delta.view, match), record)
 

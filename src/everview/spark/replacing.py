@@ -3,26 +3,24 @@
 MERGE reads the table three times: to find the files, to write the new rows, to mark the old ones.
 With the keys of the old rows written into a condition Delta reads it once to mark them, after a
 join that Spark broadcasts has looked whether each key is where it should be. Some columns of a key
-are enough to list, if they find no other rows; that is counted.
+are enough to list, if they find no other rows; the same look tells.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow
 import pyarrow.compute
 
 from everview.maintenance.folding import INSERT, OP
-from everview.program.records import Record
 from everview.program.steps import ApplyDelta
 from everview.spark import apply
 from everview.spark.commit import Writer, key_gone, key_twice
 from everview.spark.hold import Held
 from everview.sql.listed_keys import Keys, is_listed
-from everview.warehouse.delta_log import Commit
 
 _NUMBERED = {"tinyint", "smallint", "int", "bigint", "date"}
 _LISTED = {*_NUMBERED, "string"}
@@ -33,20 +31,45 @@ nor timestamps, which may be later than any of its own."""
 
 
 def condition(writer: Writer, step: ApplyDelta, delta: Held) -> str | None:
-    """By which the rows that a change removes are found; None if they are merged into.
+    """By which the rows that a change removes are found, and no others; None if they are merged.
 
     Where somebody follows what changes in them, an update is to be told from a row that goes and
-    one that comes.
+    one that comes. MustBeFull if a key is not where it should be.
     """
     if not step.replaces or writer.view.state.has_feed or delta.table is None:
         return None
     types = {field.name: field.dataType.simpleString() for field in delta.frame.schema}
     key = {name: types[name] for name in step.identity.columns}
-    names, removed = listed_columns(key, delta), _removed(delta.table)
+    names, is_new = listed_columns(key, delta), pyarrow.compute.field(OP) == INSERT
+    removed = delta.table.filter(~is_new)
     where = is_listed(names, _keys(removed, names)) if names else None
-    if where and len(names) < len(key) and _rows_found(writer, where) != removed.num_rows:
+    if where is None:
         return None
-    return where
+    like = _rows_like(writer, names, tuple(key), delta)
+    if len(names) < len(key) and like.num_rows > delta.rows:
+        return None
+    there, going = Counter(_keys(like, key)), Counter(_keys(removed, key))
+    if not there.keys().isdisjoint(_keys(delta.table.filter(is_new), key)):
+        raise key_twice()
+    if any(there[row] != times for row, times in going.items()):
+        raise key_gone()
+    places = [tuple(key).index(name) for name in names]
+    listed = {tuple(row[at] for at in places) for row in going}
+    found = sum(tuple(row[at] for at in places) in listed for row in there)
+    return where if found == len(going) else None
+
+
+def _rows_like(
+    writer: Writer, names: Sequence[str], key: Sequence[str], delta: Held
+) -> pyarrow.Table:
+    """The keys of the stored rows that agree with one of a change on some columns.
+
+    By part of a key there may be any number of them: no more than show that it finds others.
+    """
+    match = apply.Match(names, frozenset(), delta.ranges(names))
+    sql = apply.rows_like_sql(writer.view.state.name, key, delta.view, match)
+    found = writer.session.sql(sql)
+    return (found if len(names) == len(key) else found.limit(delta.rows + 1)).toArrow()
 
 
 def listed_columns(key: Mapping[str, str], delta: Held) -> tuple[str, ...]:
@@ -63,33 +86,5 @@ def listed_columns(key: Mapping[str, str], delta: Held) -> tuple[str, ...]:
     return tuple(name for name in listed if key[name] in _NUMBERED) or listed[:1]
 
 
-def _rows_found(writer: Writer, where: str) -> int:
-    """How many stored rows a condition finds."""
-    state = writer.view.state.name.quoted()
-    found = writer.session.sql(f"SELECT count(*) FROM {state} WHERE {where}").collect()
-    return int(found[0][0])
-
-
-def replaced(
-    writer: Writer, step: ApplyDelta, delta: Held, match: apply.Match, where: str, record: Record
-) -> tuple[Record, Commit]:
-    """Put the new rows in the place of those that `where` finds."""
-    if delta.table is None:
-        raise ValueError("what is replaced was collected")
-    state, names = writer.view.state.name, step.identity.columns
-    there = writer.session.sql(apply.there_sql(state, names, delta.view, match)).toArrow()
-    if there.num_rows > _removed(there).num_rows:
-        raise key_twice()
-    if Counter(_keys(there, names)) != Counter(_keys(_removed(delta.table), names)):
-        raise key_gone()
-    new = writer.session.sql(apply.new_rows_sql(step.columns, delta.view))
-    return writer.replace_rows(new, where, record)
-
-
-def _removed(rows: pyarrow.Table) -> pyarrow.Table:
-    """Those of which the stored row goes, also if another one comes."""
-    return rows.filter(pyarrow.compute.field(OP) != INSERT)
-
-
-def _keys(rows: pyarrow.Table, names: Sequence[str]) -> Keys:
+def _keys(rows: pyarrow.Table, names: Iterable[str]) -> Keys:
     return list(zip(*(rows.column(name).to_pylist() for name in names), strict=True))
