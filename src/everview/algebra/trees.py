@@ -131,6 +131,11 @@ def columns_under(ref: str, columns: Iterable[Column]) -> tuple[Output, ...]:
     return tuple(Output(Column(ref, c.name), ColumnRef(c)) for c in columns)
 
 
+def columns_numbered(ref: str, columns: Iterable[Column]) -> tuple[Output, ...]:
+    """Columns as outputs under another reference, of several: numbers tell their names apart."""
+    return tuple(Output(Column(ref, f"{c.name}_{n}"), ColumnRef(c)) for n, c in enumerate(columns))
+
+
 def projected(relation: Relation, outputs: tuple[Output, ...]) -> Project:
     """A projection; of a projection, one that does both at once."""
     if not isinstance(relation, Project):

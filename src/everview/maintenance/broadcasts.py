@@ -32,7 +32,7 @@ from everview.algebra.scalars import (
     substitute,
     the_column,
 )
-from everview.algebra.trees import inputs_of, is_small, with_inputs
+from everview.algebra.trees import columns_numbered, inputs_of, is_small, with_inputs
 from everview.analysis.column_types import Types, have_one_type
 
 Keys = Mapping[str, tuple[frozenset[str], ...]]
@@ -55,7 +55,8 @@ def _staged(project: Project, keys: Keys, types: Types) -> Project:
     stays_small = True
     for number, (right, on) in enumerate(steps):
         if number and stays_small:
-            made = _under(f"#{number}{joined.columns[0].ref}", joined)
+            ref = f"#{number}{joined.columns[0].ref}"
+            made = Project(joined, columns_numbered(ref, joined.columns))
             joined = Broadcast(made)
             renamed = {the_column(o.scalar): o.column for o in made.outputs}
             current = {c: renamed[now] for c, now in current.items()}
@@ -95,13 +96,6 @@ def _scan_of(relation: Relation) -> Scan | None:
         case Union((first, *_)):  # a table before its change: the table, and the change
             return _scan_of(first)
     return None
-
-
-def _under(ref: str, relation: Relation) -> Project:
-    outputs = (
-        Output(Column(ref, f"{c.name}_{n}"), ColumnRef(c)) for n, c in enumerate(relation.columns)
-    )
-    return Project(relation, tuple(outputs))
 
 
 def _rewritten(scalar: Scalar, current: Mapping[Column, Column]) -> Scalar:

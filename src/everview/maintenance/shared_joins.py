@@ -16,15 +16,15 @@ from dataclasses import dataclass, replace
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import Output, Project, Relation, State, Union
-from everview.algebra.scalars import ColumnRef, Scalar, columns_of, substitute
-from everview.algebra.trees import is_small, scans, transform
+from everview.algebra.scalars import ColumnRef, Scalar, columns_of, substitute, the_column
+from everview.algebra.trees import columns_numbered, is_small, scans, transform
 from everview.analysis.column_types import Types
 from everview.maintenance.derivation import Derivation
 from everview.maintenance.join_order import are_linked, joined, operands
 from everview.maintenance.lets import Let
 
 _SAYS = "the joins in which its branches differ"
-SAVES = 2
+_SAVES = 2
 """How many readings of tables a held bag must save: measured, one is less than it costs."""
 
 
@@ -118,16 +118,16 @@ def _factored(branches: Sequence[_Branch], name: str) -> _Factored | None:
     first, *others = branches
     common = {c: leaf for c, leaf in first.leaves.items() if _have_all(others, leaf)}
     tables = sum(s.state is State.POST for leaf in common.values() for s in scans(leaf))
-    saves = tables * len(others) >= SAVES
+    saves = tables * len(others) >= _SAVES
     if not saves or not all(b.is_linked_apart_from(common) for b in branches):
         return None
     own = {c for columns in first.leaves if columns not in common for c in columns}
     later = [c for c in first.conditions if not columns_of(c) <= own]
     above = own & _read((*later, *(o.scalar for o in first.outputs)))
-    held = {c: Column(f"#{name}", f"{c.name}_{n}") for n, c in enumerate(sorted(above, key=str))}
-    if not held:
+    if not above:
         return None
-    shown = tuple(Output(made, ColumnRef(c)) for c, made in held.items())
+    shown = columns_numbered(f"#{name}", sorted(above, key=str))
+    held = {the_column(o.scalar): o.column for o in shown}
     differing = Union(tuple(Project(joined(*b.apart_from(common)), shown) for b in branches))
     scan = Let(name, differing, _SAYS).scan
 
