@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
+from pyspark.sql import DataFrame
 
 from everview import Action, Reason, SqlError
 from everview.maintenance.identity import IdentityKind
 from everview.maintenance.plan import Plan
+from everview.spark import compute
+from everview.spark.hold import Held, hold
+from everview.spark.protocol import refresh_view
 from tests.spark.lake import Lake
 
 CUSTOMERS = "c_id BIGINT NOT NULL PRIMARY KEY RELY, name STRING, n INT"
@@ -330,22 +337,57 @@ def test_without_ansi_a_sum_of_decimals_that_overflows_is_null(lake: Lake) -> No
         lake.ev.spark.conf.unset("spark.sql.ansi.enabled")
 
 
-def test_what_the_branches_of_two_changed_tables_share_is_joined_once(lake: Lake) -> None:
+SHARED = (
+    "SELECT label, count(*) AS k, sum(total) AS s FROM o JOIN c ON o.c_id = c.c_id"
+    " JOIN nation ON c.n = nation.n JOIN region ON region <=> r GROUP BY label"
+)
+
+
+@pytest.fixture
+def regions(lake: Lake) -> Lake:
+    """A view of four tables, of which two change."""
     lake.table("o", ORDERS, "(1, 7, 5, 1), (2, 7, 6, 2), (3, NULL, 7, 3)")
     lake.table("c", CUSTOMERS, "(7, 'x', 1), (8, 'y', 2)")
     lake.table("nation", "n INT, region INT", "(1, 10), (1, 10), (2, NULL)")
     lake.table("region", "r INT, label STRING", "(10, 'r'), (NULL, 's')")
-    lake.create(
-        "v",
-        "SELECT label, count(*) AS k, sum(total) AS s FROM o JOIN c ON o.c_id = c.c_id"
-        " JOIN nation ON c.n = nation.n JOIN region ON region <=> r GROUP BY label",
-    )
-    plan = lake.ev.view("v").definition.plan
-    assert plan is not None
-    changed = {table for table in plan.tables if table.endswith((".o", ".c"))}
-    bags = [let.name for let in plan.when_changed(changed, small=True).lets]
-    assert bags == ["d1_1", "d1", "view"]
-    lake.sql("INSERT INTO o VALUES (4, 8, 9, 4), (5, 7, 1, NULL)")
-    lake.sql("UPDATE c SET n = 2 WHERE c_id = 7")
-    lake.sql("UPDATE o SET c_id = 8 WHERE o_id = 1")
-    lake.check("v")
+    lake.create("v", SHARED)
+    return lake
+
+
+def held_bags(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the bags that refreshes hold from now on."""
+    names: list[str] = []
+
+    @contextmanager
+    def noted(frame: DataFrame, view: str, *given: int, **named: bool) -> Iterator[Held]:
+        with hold(frame, view, *given, **named) as held:
+            names.append(view)
+            yield held
+
+    monkeypatch.setattr(compute, "hold", noted)
+    return names
+
+
+def test_what_the_branches_of_two_changed_tables_share_is_joined_once(
+    regions: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = held_bags(monkeypatch)
+    regions.sql("INSERT INTO o VALUES (4, 8, 9, 4), (5, 7, 1, NULL)")
+    regions.sql("UPDATE c SET n = 2 WHERE c_id = 7")
+    regions.sql("UPDATE o SET c_id = 8 WHERE o_id = 1")
+    regions.check("v")
+    assert held == ["__ev_bag_d1_5f_1", "__ev_bag_d1", "__ev_delta"]
+
+
+def test_what_they_differ_in_is_given_up_if_it_is_not_small(
+    regions: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    regions.sql("INSERT INTO o SELECT id, 7, 1, 1 FROM range(10, 30)")
+    regions.check("v")
+    held = held_bags(monkeypatch)
+    regions.sql("INSERT INTO o VALUES (4, 8, 9, 4)")
+    regions.sql("UPDATE c SET n = 2 WHERE c_id = 7")  # whom 22 orders meet
+    result = refresh_view(regions.ev._views.workspace, regions.found("v"), small=5)
+    assert result.action is Action.INCREMENTAL
+    regions.equals_its_query("v")
+    assert held == ["__ev_bag_d1", "__ev_delta"]

@@ -95,6 +95,11 @@ def test_between_columns_of_different_types_no_range_is_passed_on() -> None:
     assert not [line for line in lines(found.computation(view, bounds)) if " where " in line]
 
 
+def test_the_bag_is_held_only_if_it_is_small() -> None:
+    """Where an equality has few values, what is linked by it may still be large."""
+    assert [let.only_small for let in shared(plan(CHAIN), "line", "t").lets] == [True, False]
+
+
 def test_if_the_bag_is_empty_nothing_else_is_computed() -> None:
     found = shared(plan(CHAIN), "line", "t")
     assert found.after_first(was_empty=True).is_empty

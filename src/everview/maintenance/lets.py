@@ -33,6 +33,8 @@ class Let:
     """What it holds, in words; `{of}` stands for the stratum it belongs to. Empty for the view."""
     unless_empty: str = ""
     of: str = ""
+    only_small: bool = False
+    """Whether it is worth its while only if it is small; else bags are computed without it."""
     types: Types = field(default_factory=dict, compare=False, repr=False)
     """The types of columns that it reads, besides those of the view."""
 

@@ -6,7 +6,8 @@ If lines and orders have changed, each has a branch, and both go on to the same 
 
 d is held: Spark knows its size and its ranges, and C is read once, only where d may meet it. The
 operands in which the branches differ must be linked by equalities among themselves; those that
-only C links would be multiplied.
+only C links would be multiplied. If d is not small all the same, because few values are equated,
+the branches are computed each to its end.
 """
 
 from __future__ import annotations
@@ -46,13 +47,17 @@ def _shared(let: Let, types: Types) -> tuple[Let, ...]:
             if found is None:
                 summands += (branch.relation for branch in branches)
                 continue
-            bags.append(replace(let, name=found.name, relation=found.differing, says=_SAYS))
+            bags.append(_bag(let, found))
             of_bags.update({held: types[c] for c, held in found.columns.items() if c in types})
             summands.append(found.whole)
         return summands[0] if len(summands) == 1 else Union(tuple(summands))
 
     relation = transform(let.relation, rule)
     return (*bags, replace(let, relation=relation, types=of_bags))
+
+
+def _bag(let: Let, found: _Factored) -> Let:
+    return replace(let, name=found.name, relation=found.differing, says=_SAYS, only_small=True)
 
 
 _Leaves = Mapping[tuple[Column, ...], Relation]

@@ -14,7 +14,7 @@ from everview.algebra.relations import Scan
 from everview.algebra.scalars import Literal
 from everview.catalog.names import quote
 from everview.maintenance.demand import Ranges
-from everview.maintenance.derivation import VIEW
+from everview.maintenance.derivation import VIEW, Derivation
 from everview.maintenance.folding import BROKEN, OP
 from everview.maintenance.foreign_keys import Parts
 from everview.maintenance.groups import STATE
@@ -26,7 +26,7 @@ from everview.program.steps import Program
 from everview.spark import apply, guard, screens, trust
 from everview.spark.capture import Captured, change_view, view_name
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
-from everview.spark.hold import Held, hold
+from everview.spark.hold import Held, NotSmall, hold
 from everview.spark.pins import Pin
 from everview.spark.state import View
 from everview.spark.trust import Guarded
@@ -93,14 +93,25 @@ class Computation:
 
     @contextmanager
     def _delta(self, trusted: Plan) -> Iterator[Held | None]:
-        """The view's change, classified and held, for a block; None if there is none.
+        """The view's change, classified and held, for a block; None if there is none."""
+        plan = self.program.compute.using(trusted)
+        derivation = plan.when_changed(self.changed, self._parts, small=self._is_small)
+        with ExitStack() as held:
+            try:
+                delta = held.enter_context(self._computed(plan, derivation))
+            except NotSmall:
+                derivation = plan.when_changed(self.changed, self._parts)
+                delta = held.enter_context(self._computed(plan, derivation))
+            yield delta
+
+    @contextmanager
+    def _computed(self, plan: Plan, derivation: Derivation) -> Iterator[Held | None]:
+        """The last of the bags, held for a block; None if there is none.
 
         If a bag turns out to be empty, those that need its rows are left out.
         """
-        plan = self.program.compute.using(trusted)
         session, identity = self.writer.session, self.program.apply.identity
         ranges, is_small = dict(self._ranges), self._is_small
-        derivation = plan.when_changed(self.changed, self._parts, small=is_small)
         with ExitStack() as held:
             while not derivation.is_empty:
                 let = derivation.lets[0]
@@ -113,8 +124,9 @@ class Computation:
                     yield delta
                     return
                 frame = session.sql(sql)
+                name, only = _bag_view(let.name), let.only_small
                 with or_recomputed():
-                    bag = held.enter_context(hold(frame, _bag_view(let.name), self.small))
+                    bag = held.enter_context(hold(frame, name, self.small, only_small=only))
                 is_small = is_small and bag.is_small
                 ranges |= _ranges(let.name, bag, [c.name for c in let.relation.columns])
                 derivation = derivation.after_first(was_empty=not bag.rows)

@@ -122,13 +122,27 @@ def _is_ordered(type_: pyarrow.DataType) -> bool:
     return any(is_type(type_) for is_type in ordered)
 
 
+class NotSmall(Exception):  # noqa: N818  (a finding, not an error)
+    """There are too many rows for what was to be held only if it is small."""
+
+
 @contextmanager
-def hold(frame: DataFrame, view: str, small: int = SMALL, aside: str = "") -> Iterator[Held]:
+def hold(
+    frame: DataFrame,
+    view: str,
+    small: int = SMALL,
+    aside: str = "",
+    *,
+    only_small: bool = False,
+) -> Iterator[Held]:
     """Compute a frame once and keep its rows under a temporary view, for a block.
 
-    Rows with a number in the column `aside` are not kept; the numbers are added up.
+    Rows with a number in the column `aside` are not kept; the numbers are added up. NotSmall if
+    there are many rows, and they are to be held only if there are few.
     """
     few = frame.limit(small + 1).toArrow()
+    if only_small and few.num_rows > small:
+        raise NotSmall
     schema = frame.drop(aside).schema if aside else frame.schema
     if few.num_rows <= small:
         number = 0
