@@ -58,7 +58,7 @@ def test_recomputing_equals_what_is_stored_plus_the_change(case: Case) -> None:
     check(case)
 
 
-@settings(SETTINGS, max_examples=40)
+@settings(SETTINGS, max_examples=30)
 @given(cases(refreshes=5))
 def test_five_refreshes_in_a_row_keep_the_view_right(case: Case) -> None:
     check(case)

@@ -62,7 +62,7 @@ def own(table: Table) -> str:
     return table.name.last
 
 
-@settings(SETTINGS, max_examples=60)
+@settings(SETTINGS, max_examples=40)
 @given(cases())
 def test_what_branches_have_in_common_may_be_joined_once(case: Case) -> None:
     """A refresh computes the change in both ways, and compares them."""

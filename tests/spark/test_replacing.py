@@ -136,6 +136,7 @@ def test_a_row_that_stands_there_twice_stops_before_the_commit(lake: Lake) -> No
     lake.check("v", Action.FULL, Reason.STATE_INVALID)
 
 
+@pytest.mark.nightly
 def test_part_of_a_key_that_many_rows_share_is_not_used(lake: Lake) -> None:
     lake.table("t", "g INT, n STRING, h STRING, x INT")
     lake.sql("INSERT INTO t SELECT 1, string(id), 'h', 1 FROM range(20)")
