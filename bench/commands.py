@@ -74,6 +74,16 @@ class Command:
         return f"{tables}, side by side," if self.side_by_side else tables
 
 
+_QUERIES = Command(
+    "queries with groups: full recompute, an expert's MERGE, a refresh",
+    QUERY_VIEWS,
+    (SOLD, DATED),
+    (0.001,),
+    "INCREMENTAL",
+    expert=Merging,
+    render=report.contest,
+)
+
 COMMANDS: dict[str, Command | ForeignKeysCommand] = {
     "joins": Command(
         "a filter and two joins: full recompute, an expert's MERGE, a refresh",
@@ -84,23 +94,10 @@ COMMANDS: dict[str, Command | ForeignKeysCommand] = {
         expert=Merging,
         render=report.contest,
     ),
-    "queries": Command(
-        "queries with groups: full recompute, an expert's MERGE, a refresh",
-        QUERY_VIEWS,
-        (SOLD, DATED),
-        (0.001,),
-        "INCREMENTAL",
-        expert=Merging,
-        render=report.contest,
-    ),
-    "nearby": Command(
-        "the same queries; what changes lies side by side, as in TPC-H's refresh functions",
-        QUERY_VIEWS,
-        (SOLD, DATED),
-        (0.001,),
-        "INCREMENTAL",
-        expert=Merging,
-        render=report.contest,
+    "queries": _QUERIES,
+    "nearby": replace(
+        _QUERIES,
+        help="the same queries; what changes lies side by side, as in TPC-H's refresh functions",
         side_by_side=True,
     ),
     "distinct": Command(
