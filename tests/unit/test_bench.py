@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
 from bench import report
+from bench.changes import ORDERS, Batch
 from bench.commands import COMMANDS
 from bench.page import Section
 from bench.samples import Sample, Samples
@@ -69,3 +72,17 @@ def test_only_tables_that_are_read_change() -> None:
 
 def test_the_page_says_where_rows_changed_side_by_side() -> None:
     assert COMMANDS["nearby"].changed == "`lineitem` and `orders`, side by side,"
+
+
+def test_rows_side_by_side_are_three_neighbouring_thirds_each_round_of_others() -> None:
+    ev = MagicMock()
+    ev.sql.return_value.collect.return_value = [(6000,)]
+    batch = Batch(0.1, (ORDERS,), side_by_side=True)
+    for number in (0, 1):
+        batch.apply(ev, number)
+    told = [text for (text,), _ in ev.sql.call_args_list if not text.startswith("SELECT")]
+    ranges = [re.findall(r"o_orderkey >= (\d+) AND o_orderkey < (\d+)", text)[0] for text in told]
+    assert ranges == [
+        *(("400", "600"), ("0", "200"), ("200", "400")),
+        *(("1000", "1200"), ("600", "800"), ("800", "1000")),
+    ]

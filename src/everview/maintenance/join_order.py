@@ -64,12 +64,12 @@ def joined(leaves: Sequence[Relation], conditions: list[Scalar]) -> Relation:
 
 def are_linked(leaves: Sequence[Relation], conditions: list[Scalar]) -> bool:
     """Whether each operand is reached from the first along equalities."""
-    first, *waiting = (set(leaf.columns) for leaf in leaves)
+    here, *waiting = (set(leaf.columns) for leaf in leaves)
     while waiting:
-        linked = [leaf for leaf in waiting if any(_is_equality(c, first, leaf) for c in conditions)]
+        linked = [leaf for leaf in waiting if any(_is_equality(c, here, leaf) for c in conditions)]
         if not linked:
             return False
-        first = first.union(*linked)
+        here = here.union(*linked)
         waiting = [leaf for leaf in waiting if leaf not in linked]
     return True
 

@@ -41,22 +41,21 @@ def condition(writer: Writer, step: ApplyDelta, delta: Held) -> str | None:
     types = {field.name: field.dataType.simpleString() for field in delta.frame.schema}
     key = {name: types[name] for name in step.identity.columns}
     names, is_new = listed_columns(key, delta), pyarrow.compute.field(OP) == INSERT
-    removed = delta.table.filter(~is_new)
-    where = is_listed(names, _keys(removed, names)) if names else None
+    removed, new = delta.table.filter(~is_new), delta.table.filter(is_new)
+    listed = _keys(removed, names)
+    where = is_listed(names, listed) if names else None
     if where is None:
         return None
     like = _rows_like(writer, names, tuple(key), delta)
     if len(names) < len(key) and like.num_rows > delta.rows:
         return None
-    there, going = Counter(_keys(like, key)), Counter(_keys(removed, key))
-    if not there.keys().isdisjoint(_keys(delta.table.filter(is_new), key)):
+    there = Counter(_keys(like, key))
+    if not there.keys().isdisjoint(_keys(new, key)):
         raise key_twice()
-    if any(there[row] != times for row, times in going.items()):
+    if any(there[row] != times for row, times in Counter(_keys(removed, key)).items()):
         raise key_gone()
-    places = [tuple(key).index(name) for name in names]
-    listed = {tuple(row[at] for at in places) for row in going}
-    found = sum(tuple(row[at] for at in places) in listed for row in there)
-    return where if found == len(going) else None
+    found = Counter(_keys(like, names))
+    return where if sum(found[row] for row in set(listed)) == removed.num_rows else None
 
 
 def _rows_like(
