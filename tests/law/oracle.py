@@ -30,6 +30,7 @@ from everview.maintenance.identity import COUNT, IdentityKind
 from everview.maintenance.lets import Let
 from everview.maintenance.plan import Plan, make_plan
 from everview.maintenance.screening import Screen
+from everview.maintenance.straight_sums import CAME, WENT, is_added_up, with_rows_counted
 from everview.program.definition import problems_in
 from everview.sql.binder import read_query
 from everview.sql.change_parts import PART, REMOVED, UPDATED, part_of, with_parts
@@ -166,6 +167,8 @@ class Maintained:
         self.data, self.read = batch.applied_to(self.data), set()
         self.load()
         change = self._delta(self.capture(batch))
+        if is_added_up(self.plan.derivation):
+            assert rounded(self._straight(batch)) == rounded(change), "sums of what is not netted"
         self.stored = add(self.stored, change)
         self._store()
         recomputed = evaluate(self.plan.relation)
@@ -301,6 +304,29 @@ class Maintained:
             known |= _held_ranges(let) if ranges else {}
             derivation = derivation.after_first(was_empty=not rows)
         return Counter()
+
+    def _straight(self, batch: Batch) -> Bag:
+        """ΔV of a view's only table by sums over its feed as it comes, whose rows are counted."""
+        (table,) = (t for t in self.schema if str(t.name) in self.plan.tables)
+        name, own = str(table.name), table.name.last
+        used, names = self.plan.used_columns(name), [f.name for f in table.fields]
+        types = {f.name: f.type for f in table.fields}
+        feed = batch.feeds.get(own, ())
+        rows = [(*(row[names.index(n)] for n in used), weight) for row, weight in feed]
+        fill(f"change_{own}", [*((n, types[n]) for n in used), (WEIGHT, "int")], rows)
+        predicate = emit_scalar(self.plan.relevant_change(name, own), DUCKDB)
+        database().execute(
+            f'CREATE OR REPLACE TABLE "change_{own}" AS'
+            f' SELECT * FROM "change_{own}" AS "{own}" WHERE {predicate}'
+        )
+        first, last = self.plan.when_changed([name]).lets
+        counted = with_rows_counted(first)
+        if not hold(counted, self.plan.computation(counted)):
+            return Counter()
+        ((told,),) = fetch(f'SELECT sum({CAME} + {WENT}) FROM "held_{first.name}"')
+        ((read,),) = fetch(f'SELECT count(*) FROM "change_{own}"')
+        assert told <= read, "a row is added up once, unless the view leaves it out"
+        return self._folded(evaluate(self.plan.computation(last)))
 
     def _ranges(self, changes: dict[str, Bag]) -> Ranges:
         ranges = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everview import Action, Code, RefreshError
+from everview import Action, Code, Reason, RefreshError
 from everview.program.records import Dropped
 from tests.spark.lake import Lake
 
@@ -83,6 +83,18 @@ def test_each_use_of_foreign_keys_gives_the_same_view(shop: Lake, strategy: str)
     shop.sql("DELETE FROM sale WHERE of_item = 2")
     shop.sql("DELETE FROM item WHERE i = 2")
     shop.check("v")
+
+
+def test_without_straight_sums_a_change_is_netted_before_it_is_added_up(shop: Lake) -> None:
+    shop.create("v", "SELECT of_item, sum(amount) AS s FROM sale GROUP BY of_item")
+    swap = "UPDATE sale SET amount = 5 - amount WHERE of_item = 2"
+    shop.sql(swap)
+    assert shop.check("v").changed_rows == 4
+    shop.sql(swap)
+    result = shop.ev.view("v").refresh(off="straight_sums")
+    assert (result.reason, result.changed_rows) == (Reason.ALL_IRRELEVANT, 0)
+    assert result.dropped == Dropped(unused=4)
+    shop.equals_its_query("v")
 
 
 def test_what_cannot_be_switched_off_is_refused_and_nothing_is_written(shop: Lake) -> None:

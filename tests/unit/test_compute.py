@@ -6,8 +6,8 @@ import pytest
 from pyspark.errors import AnalysisException, ArithmeticException
 
 from everview.program.records import Reason
+from everview.spark.bags import or_recomputed
 from everview.spark.commit import MustBeFull
-from everview.spark.compute import or_recomputed
 
 
 def test_a_number_beyond_its_type_is_a_reason_to_recompute() -> None:

@@ -11,15 +11,17 @@ import pytest
 from everview.maintenance.plan import Plan
 from everview.program.records import Violation
 from everview.program.steps import make_program
+from everview.spark.bags import Delta, Given
+from everview.spark.changes import Changes
 from everview.spark.commit import Writer
 from everview.spark.compute import Computation
-from everview.spark.hold import Held
 from everview.spark.trust import Guarded
 from tests.unit.test_records import RECORD
 from tests.unit.test_trust import SALE_T, STAR, pin
 
 PINS = (pin("sale"), pin("t"), pin("u"))
 WRITER: Writer = None  # type: ignore[assignment]
+GIVEN = Given(WRITER, make_program(STAR), PINS, Changes({}), lambda: None, 0)
 
 
 class FailedError(Exception):
@@ -42,15 +44,15 @@ class Attempts(Computation):
         return replace(trusted, plan=plan, violations=(Violation(SALE_T, "dangles", 1),))
 
     @contextmanager
-    def _delta(self, trusted: Plan) -> Iterator[Held | None]:
+    def _delta(self, trusted: Plan) -> Iterator[Delta]:
         self.plans.append(trusted)
         if len(self.plans) <= self.fails:
             raise FailedError
-        yield None
+        yield Delta()
 
 
 def attempts(*, violated: bool, fails: int = 0) -> Attempts:
-    return Attempts(WRITER, make_program(STAR), PINS, {}, None, 0, violated, fails)
+    return Attempts(GIVEN, violated, fails)
 
 
 def followed(plan: Plan) -> set[str]:

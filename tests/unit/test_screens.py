@@ -15,7 +15,7 @@ from everview.algebra.relations import Scan, State
 from everview.maintenance.screening import KeysOf, ReferencesOf, Screen
 from everview.program.records import NONE_DROPPED
 from everview.spark import screens
-from everview.spark.capture import Captured
+from everview.spark.changes import Captured
 from everview.spark.hold import Held
 from everview.sql import listed_keys
 from everview.sql.change_parts import INSERTED, PART, REMOVED
@@ -50,7 +50,8 @@ def captured(columns: str, rows: Rows) -> Captured:
     parts = [REMOVED if row[-1] == -1 else INSERTED for row in rows]
     values = zip(*((*row, part) for row, part in zip(rows, parts, strict=True)), strict=True)
     table = pyarrow.table(dict(zip(names, map(list, values), strict=True)))
-    return Captured(Held("", len(rows), cast(DataFrame, None), table), None, NONE_DROPPED)
+    held = Held("", len(rows), cast(DataFrame, None), table)
+    return Captured(held, tuple(columns.split()), None, NONE_DROPPED)
 
 
 def is_clear(tables: Tables, asked: list[Screen], dim: Rows = (), fact: Rows = ()) -> bool:

@@ -26,6 +26,8 @@ class Optimisation(StrEnum):
     """What stays small beside a small change is brought to what it meets."""
     SHARED_JOINS = "shared_joins"
     """What several branches beside a small change are joined with is joined once, to their sum."""
+    STRAIGHT_SUMS = "straight_sums"
+    """What is only added up is so straight from the feed; else it is netted and held before."""
     REWRITES = "rewrites"
     """The stored rows of a small view are written anew as a whole; else changes are merged in."""
     REPLACES = "replaces"

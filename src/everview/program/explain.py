@@ -273,10 +273,12 @@ def _step(step: Step) -> str:
     match step:
         case PinVersions(tables):
             return f"pin the versions of {', '.join(map(short_name, tables))}"
-        case ReadChanges(table, columns, key, matters):
+        case ReadChanges(table, columns, key, matters, is_straight):
             told_apart = f", told apart by key ({', '.join(key)})" if key else ""
             read = f"{short_name(table)} ({', '.join(columns)})"
             dropped = "" if matters == TRUE else ", without rows that cannot matter"
+            if is_straight:
+                return f"add up the changes of {read} as they are read{dropped}"
             return f"read the changes of {read}, netted{told_apart}{dropped}"
         case CheckConstraints(constraints):
             named = ", ".join(map(short_name, constraints))

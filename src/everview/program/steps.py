@@ -14,6 +14,7 @@ from everview.maintenance.derivation import Derivation
 from everview.maintenance.foreign_keys import Parts, Strategy
 from everview.maintenance.identity import Identity
 from everview.maintenance.plan import Plan
+from everview.maintenance.straight_sums import is_added_up
 
 CHANGED = "changed"
 """The reference by which a condition on changed rows names their columns."""
@@ -36,6 +37,8 @@ class ReadChanges:
     """By which rows that were updated, inserted and removed are told apart, if they are."""
     matters: Scalar = TRUE
     """What a changed row must satisfy to be held, on the columns of CHANGED."""
+    is_straight: bool = False
+    """Whether it is added up as it is read, neither netted nor held."""
 
 
 @dataclass(frozen=True)
@@ -127,4 +130,5 @@ def without_constraints(program: Program, distrusted: Collection[str]) -> Progra
 def _read(plan: Plan, table: str, key: tuple[str, ...]) -> ReadChanges:
     """Changes that are told apart by key are held whole: the keys are checked in all of them."""
     matters = TRUE if key else plan.relevant_change(table, CHANGED)
-    return ReadChanges(table, plan.used_columns(table), key, matters)
+    is_straight = plan.choices.uses(Optimisation.STRAIGHT_SUMS) and is_added_up(plan.derivation)
+    return ReadChanges(table, plan.used_columns(table), key, matters, is_straight)

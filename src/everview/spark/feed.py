@@ -16,6 +16,7 @@ from everview.sql.literals import string
 ASIDE = "__ev_aside"
 """The column that says how many rows of a feed cannot matter."""
 
+_SIGN = "CASE WHEN _change_type IN ('insert', 'update_postimage') THEN 1 ELSE -1 END"
 _GAP = ("DELTA_MISSING_CHANGE_DATA",)
 _SCHEMA = ("DELTA_CHANGE_DATA_FEED_INCOMPATIBLE",)
 _RETENTION = (
@@ -35,22 +36,33 @@ def feed_sql(
     which `matters`, on the columns of CHANGED, is not true become one row without values that
     says in ASIDE how many they are: they are neither shuffled nor held.
     """
-    listed = ", ".join(map(quote, columns))
-    feed = f"table_changes({string(table.quoted())}, {start + 1}, {end})"
-    sign = "CASE WHEN _change_type IN ('insert', 'update_postimage') THEN 1 ELSE -1 END"
+    listed, feed = ", ".join(map(quote, columns)), _feed(table, start, end)
     if matters == TRUE:
         return (
-            f"SELECT {listed}, sum({sign}) AS {WEIGHT} FROM {feed}"
-            f" GROUP BY {listed} HAVING sum({sign}) <> 0"
+            f"SELECT {listed}, sum({_SIGN}) AS {WEIGHT} FROM {feed}"
+            f" GROUP BY {listed} HAVING sum({_SIGN}) <> 0"
         )
     kept = ", ".join(f"CASE WHEN __ev_matters THEN {c} END AS {c}" for c in map(quote, columns))
     told = f"SELECT *, ({emit_scalar(matters)}) IS TRUE AS __ev_matters FROM {feed} AS {CHANGED}"
     return (
         f"SELECT {listed}, sum(__ev_sign) AS {WEIGHT},"
         f" CASE WHEN NOT __ev_matters THEN count(*) END AS {ASIDE}"
-        f" FROM (SELECT {kept}, __ev_matters, {sign} AS __ev_sign FROM ({told}))"
+        f" FROM (SELECT {kept}, __ev_matters, {_SIGN} AS __ev_sign FROM ({told}))"
         f" GROUP BY {listed}, __ev_matters HAVING sum(__ev_sign) <> 0 OR NOT __ev_matters"
     )
+
+
+def straight_feed_sql(
+    table: Name, columns: Sequence[str], start: int, end: int, matters: Scalar
+) -> str:
+    """The same change as it comes: a row for each of the feed that matters, with its sign."""
+    listed, feed = ", ".join(map(quote, columns)), _feed(table, start, end)
+    where = "" if matters == TRUE else f" WHERE {emit_scalar(matters)}"
+    return f"SELECT {listed}, {_SIGN} AS {WEIGHT} FROM {feed} AS {CHANGED}{where}"
+
+
+def _feed(table: Name, start: int, end: int) -> str:
+    return f"table_changes({string(table.quoted())}, {start + 1}, {end})"
 
 
 def is_no_longer_kept(error: Exception) -> bool:

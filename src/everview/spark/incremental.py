@@ -9,16 +9,13 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
-from everview.algebra.printing import short_name
 from everview.maintenance.folding import DELETE, INSERT, OP, UPDATE
 from everview.maintenance.identity import COUNT
-from everview.maintenance.plan import Plan
 from everview.program.guard_findings import guard_found
 from everview.program.records import (
     NONE_DROPPED,
     Action,
     Dropped,
-    GuardFound,
     Reason,
     Record,
     RowCounts,
@@ -27,7 +24,9 @@ from everview.program.records import (
 from everview.program.schema_drift import why_schema_changed
 from everview.program.steps import ApplyDelta, Program
 from everview.spark import apply, replacing
-from everview.spark.capture import Captured, captured
+from everview.spark.bags import Given
+from everview.spark.capture import captured
+from everview.spark.changes import Changes
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.compute import Computation
 from everview.spark.hold import Held, hold
@@ -64,10 +63,10 @@ def refresh_incrementally(
     small: int,
 ) -> tuple[Record, Commit]:
     """Take the changes of the moved tables into the view; MustBeFull if that cannot be done."""
-    session = writer.session
+    session, step = writer.session, program.compute
     _check_continuity(writer, program, pins, moved, before)
-    if program.compute.plan.relevance.is_empty_for_ever:
-        return _advance(writer, _record(writer, pins, {}, before))
+    if step.plan.relevance.is_empty_for_ever:
+        return _advance(writer, _record(writer, pins, before, Changes({})))
     are_said_to_be_few = 0 < rows_changed(moved, before) <= small
     quickly = small_settings(session)
     with ExitStack() as held:
@@ -77,36 +76,35 @@ def refresh_incrementally(
             if are_rewritten(writer.view, program.apply, before):
                 reading = reader.submit(held.enter_context, own_rows(writer, small))
             changes = held.enter_context(captured(session, program, moved, before, small))
-        if all(change.held.is_small for change in changes.values()):
+        if are_said_to_be_few if changes.passing else changes.are_small:
             held.enter_context(set_for(session, quickly))
-        told = ", ".join(f"{change.rows} of {short_name(t)}" for t, change in changes.items())
-        writer.observe(Point.CAPTURED, f"changed rows: {told}")
-        changed = {table: change for table, change in changes.items() if change.rows}
-        record = _record(writer, pins, changes, before)
-        if not changed:
-            return _advance(writer, record)
-        own = reading.result() if reading else None
-        if own and not own.is_small:  # the log did not tell how many they are
-            own = None
-        computation = Computation(writer, program, pins, changed, own, small)
+        writer.observe(Point.CAPTURED, str(changes))
+        if not changes.tables:
+            return _advance(writer, _record(writer, pins, before, changes))
+
+        def own() -> Held | None:
+            rows = reading.result() if reading else None
+            return rows if rows and rows.is_small else None  # the log may not tell how many
+
+        computation = Computation(Given(writer, program, pins, changes, own, small))
         guarded, delta = held.enter_context(computation.guarded_delta(before))
         check_identity(writer.view.definition, guarded.violations)
-        counts = _row_counts(delta) if delta else RowCounts()
+        counts = _row_counts(delta.held) if delta.held else RowCounts()
         told = f"+{counts.inserted} ~{counts.updated} −{counts.deleted}"
         writer.observe(Point.COMPUTED, f"rows of the view: {told}")
         record = replace(
-            record,
+            _record(writer, pins, before, changes, delta.added_up),
             rows=counts,
             distrusted=guarded.distrusted,
             violations=guarded.violations,
             stored=before.stored_with(counts),
-            guard=_guard(program, guarded.plan, changed),
+            guard=guard_found(step.using(guarded.plan), changes.tables, changes.parts),
         )
-        if delta is None or not delta.rows:
+        if delta.held is None or not delta.held.rows:
             return _advance(writer, record)
         if not are_few(before) and (counts.updated or counts.deleted):
             keep_deletion_vectors(session, writer.view)
-        return _apply(writer, program.apply, delta, own, record)
+        return _apply(writer, program.apply, delta.held, own(), delta.touched, record)
 
 
 def small_settings(session: SparkSession) -> Mapping[str, str]:
@@ -141,11 +139,6 @@ def _check_continuity(
         raise MustBeRebuilt(changed)
 
 
-def _guard(program: Program, plan: Plan, changed: Mapping[str, Captured]) -> GuardFound | None:
-    parts = {table: change.parts for table, change in changed.items() if change.parts}
-    return guard_found(program.compute.using(plan), changed, parts)
-
-
 def _row_counts(delta: Held) -> RowCounts:
     # a deleted row weighs −1, −n if n copies go, but 1 where it stands for its group
     weights = delta.totals(OP, WEIGHT)
@@ -153,10 +146,9 @@ def _row_counts(delta: Held) -> RowCounts:
 
 
 def _record(
-    writer: Writer, pins: Sequence[Pin], changes: Mapping[str, Captured], before: Record
+    writer: Writer, pins: Sequence[Pin], before: Record, changes: Changes, added_up: int = 0
 ) -> Record:
-    dropped = sum((change.dropped for change in changes.values()), NONE_DROPPED)
-    changed_rows = sum(change.rows for change in changes.values())
+    dropped, changed_rows = changes.dropped(added_up), changes.rows(added_up)
     return replace(
         writer.draft,
         action=Action.INCREMENTAL,
@@ -188,7 +180,12 @@ def _advance(writer: Writer, record: Record) -> tuple[Record, Commit]:
 
 
 def _apply(
-    writer: Writer, step: ApplyDelta, delta: Held, own: Held | None, record: Record
+    writer: Writer,
+    step: ApplyDelta,
+    delta: Held,
+    own: Held | None,
+    touched: Held | None,
+    record: Record,
 ) -> tuple[Record, Commit]:
     state, identity, columns = writer.view.state.name, step.identity, step.columns
     if not record.rows.updated and not record.rows.deleted:
@@ -200,7 +197,7 @@ def _apply(
             state, columns, delta.view, own.view, _match(delta, identity.columns)
         )
         return writer.write(sql, record)
-    where = replacing.condition(writer, step, delta)
+    where = replacing.condition(writer, step, delta, touched)
     if where:
         new = writer.session.sql(apply.new_rows_sql(columns, delta.view))
         return writer.replace_rows(new, where, record)

@@ -33,8 +33,8 @@ from everview.program.steps import Program
 from everview.program.switches import NONE, Switches, switched_program
 from everview.program.view_log import newest_record
 from everview.spark import apply
+from everview.spark.bags import source_of
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Observe, Point, Writer
-from everview.spark.compute import source_of
 from everview.spark.guard import checked_whole
 from everview.spark.hold import SMALL
 from everview.spark.incremental import refresh_incrementally

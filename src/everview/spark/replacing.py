@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow
 import pyarrow.compute
+from pyspark.sql import DataFrame
 
 from everview.maintenance.folding import INSERT, OP
 from everview.program.steps import ApplyDelta
@@ -30,24 +31,34 @@ _TOLD_APART = re.compile(r"(tinyint|smallint|int|bigint|date|string|boolean|deci
 nor timestamps, which may be later than any of its own."""
 
 
-def condition(writer: Writer, step: ApplyDelta, delta: Held) -> str | None:
+def are_replaced(writer: Writer, step: ApplyDelta, held: Held) -> bool:
+    """Whether stored rows are replaced at all where those that go are among some held ones.
+
+    Not where somebody follows what changes in them: an update is to be told from a row that goes
+    and one that comes.
+    """
+    return step.replaces and not writer.view.state.has_feed and held.is_small
+
+
+def condition(
+    writer: Writer, step: ApplyDelta, delta: Held, touched: Held | None = None
+) -> str | None:
     """By which the rows that a change removes are found, and no others; None if they are merged.
 
-    Where somebody follows what changes in them, an update is to be told from a row that goes and
-    one that comes. MustBeFull if a key is not where it should be.
+    `touched` are all stored rows that it may find, if they are held. MustBeFull if a key is not
+    where it should be.
     """
-    if not step.replaces or writer.view.state.has_feed or delta.table is None:
+    if not are_replaced(writer, step, delta) or delta.table is None:
         return None
-    types = {field.name: field.dataType.simpleString() for field in delta.frame.schema}
-    key = {name: types[name] for name in step.identity.columns}
+    key = key_types(step, delta)
     names, is_new = listed_columns(key, delta), pyarrow.compute.field(OP) == INSERT
     removed, new = delta.table.filter(~is_new), delta.table.filter(is_new)
     listed = _keys(removed, names)
     where = is_listed(names, listed) if names else None
     if where is None:
         return None
-    like = _rows_like(writer, names, tuple(key), delta)
-    if len(names) < len(key) and like.num_rows > delta.rows:
+    like = touched.table if touched else _look(writer, names, tuple(key), delta)
+    if like is None:
         return None
     there = Counter(_keys(like, key))
     if not there.keys().isdisjoint(_keys(new, key)):
@@ -58,27 +69,43 @@ def condition(writer: Writer, step: ApplyDelta, delta: Held) -> str | None:
     return where if sum(found[row] for row in set(listed)) == removed.num_rows else None
 
 
-def _rows_like(
+def _look(
     writer: Writer, names: Sequence[str], key: Sequence[str], delta: Held
-) -> pyarrow.Table:
+) -> pyarrow.Table | None:
     """The keys of the stored rows that agree with one of a change on some columns.
 
-    By part of a key there may be any number of them: no more than show that it finds others.
+    By part of a key there may be any number of them: None if it finds others.
     """
-    match = apply.Match(names, frozenset(), delta.ranges(names))
-    sql = apply.rows_like_sql(writer.view.state.name, key, delta.view, match)
-    found = writer.session.sql(sql)
-    return (found if len(names) == len(key) else found.limit(delta.rows + 1)).toArrow()
+    found = rows_like(writer, names, key, delta)
+    if len(names) == len(key):
+        return found.toArrow()
+    like = found.limit(delta.rows + 1).toArrow()
+    return like if like.num_rows <= delta.rows else None
 
 
-def listed_columns(key: Mapping[str, str], delta: Held) -> tuple[str, ...]:
-    """The columns of a key, given with their types, by which rows are listed; none if they cannot.
+def rows_like(
+    writer: Writer, names: Sequence[str], columns: Sequence[str], held: Held
+) -> DataFrame:
+    """The stored rows that agree with a held one on some columns, in which that has no NULL."""
+    match = apply.Match(names, frozenset(), held.ranges(names))
+    sql = apply.rows_like_sql(writer.view.state.name, columns, held.view, match)
+    return writer.session.sql(sql)
+
+
+def key_types(step: ApplyDelta, held: Held) -> dict[str, str]:
+    """The columns of the key of stored rows, as held ones have them, with their types."""
+    types = {field.name: field.dataType.simpleString() for field in held.frame.schema}
+    return {name: types[name] for name in step.identity.columns}
+
+
+def listed_columns(key: Mapping[str, str], held: Held) -> tuple[str, ...]:
+    """The columns of a key, given with their types, by which held rows are listed; maybe none.
 
     All of them if that can be; else those that are numbers or dates, or one of strings.
     """
     if not all(_TOLD_APART.fullmatch(type_) for type_ in key.values()):
         return ()
-    whole = [name for name in key if name not in delta.nullable(key)]
+    whole = [name for name in key if name not in held.nullable(key)]
     listed = tuple(name for name in whole if key[name] in _LISTED)
     if len(listed) == len(key):
         return listed

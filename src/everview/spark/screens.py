@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from everview.algebra.relations import Scan, State
 from everview.catalog.names import quote
 from everview.maintenance.screening import Key, Screen, Weights
-from everview.spark.capture import Captured
+from everview.spark.changes import Captured
 from everview.sql.change_parts import PART, REMOVED
 from everview.sql.emit import WEIGHT, Source
 from everview.sql.listed_keys import may_be_listed

@@ -1,0 +1,218 @@
+"""The bags of a derivation, computed one after the other; the last is the view's change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from pyspark.errors import ArithmeticException
+
+from everview.algebra.relations import Scan
+from everview.algebra.trees import scans
+from everview.catalog.names import quote
+from everview.maintenance.accumulators import ROWS
+from everview.maintenance.derivation import VIEW, Derivation
+from everview.maintenance.folding import BROKEN, OP
+from everview.maintenance.groups import STATE
+from everview.maintenance.identity import Identity, IdentityKind
+from everview.maintenance.lets import Let
+from everview.maintenance.plan import Plan
+from everview.maintenance.straight_sums import CAME, WENT, with_rows_counted
+from everview.program.records import Reason, Why
+from everview.program.steps import Program
+from everview.spark import apply
+from everview.spark.changes import (
+    Bounds,
+    Changes,
+    Passing,
+    change_view,
+    ranges_of,
+    view_name,
+)
+from everview.spark.commit import MustBeFull, MustBeRebuilt, Writer
+from everview.spark.hold import Held, hold
+from everview.spark.pins import Pin
+from everview.spark.state import View
+from everview.spark.touched_rows import touched_rows
+from everview.sql.change_parts import part_of
+from everview.sql.emit import Source, emit
+
+OwnRows = Callable[[], Held | None]
+"""The rows that a view has stored, if they are held; they may still be on their way."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What bags are computed from."""
+
+    writer: Writer
+    program: Program
+    pins: Sequence[Pin]
+    changes: Changes
+    own: OwnRows
+    small: int
+    """The number of rows up to which a bag is collected."""
+
+    @property
+    def source(self) -> Source:
+        """Where a scan reads."""
+        return source_of(self.writer.view, self.pins, self.own)
+
+
+@dataclass(frozen=True)
+class Delta:
+    """The change of a view, and what was found on the way to it."""
+
+    held: Held | None = None
+    """None if there is none."""
+    added_up: int = 0
+    """How many changed rows were added up as they were read."""
+    touched: Held | None = None
+    """The stored rows of the touched groups, if they are held."""
+
+
+@contextmanager
+def computed(given: Given, plan: Plan, derivation: Derivation) -> Iterator[Delta]:
+    """The last of the bags, held for a block.
+
+    If a bag turns out to be empty, those that need its rows are left out.
+    """
+    with ExitStack() as held:
+        bags = _Bags(given, plan, held, given.changes.ranges, given.changes.are_small)
+        while not derivation.is_empty:
+            first = derivation.lets[0]
+            if first.name == VIEW:
+                yield bags.delta(first)
+                return
+            was_empty = not bags.add(first).rows
+            derivation = derivation.after_first(was_empty=was_empty)
+        yield Delta(None, bags.added_up)
+
+
+@dataclass
+class _Bags:
+    """The bags so far, and what is known of them."""
+
+    given: Given
+    plan: Plan
+    held: ExitStack
+    ranges: Bounds
+    are_small: bool
+    added_up: int = 0
+    by_name: dict[str, Held] = field(default_factory=dict)
+    touched: Held | None = None
+
+    def add(self, let: Let) -> Held:
+        """Compute a bag that is not the last."""
+        passing = self.given.changes.passing
+        bag = self._add_up(passing, let) if passing and not self.by_name else self._hold(let)
+        self.by_name[let.name] = bag
+        self.are_small = self.are_small and bag.is_small
+        self.ranges |= ranges_of(let.name, bag, [c.name for c in let.relation.columns])
+        return bag
+
+    def delta(self, let: Let) -> Delta:
+        """Compute the last."""
+        identity = self.given.program.apply.identity
+        sql = apply.classified(self._sql(let), identity)
+        frame = self.given.writer.session.sql(sql)
+        with or_recomputed():
+            rows = self.held.enter_context(hold(frame, "__ev_delta", self.given.small))
+        _check(rows, identity)
+        return Delta(rows, self.added_up, self.touched)
+
+    def _hold(self, let: Let) -> Held:
+        frame = self.given.writer.session.sql(self._sql(let))
+        only = let.only_small
+        with or_recomputed():
+            bag = hold(frame, _bag_view(let.name), self.given.small, only_small=only)
+            return self.held.enter_context(bag)
+
+    def _add_up(self, passing: Passing, let: Let) -> Held:
+        """The sums over a change as it comes; over it netted if that fails.
+
+        Of a row that came and went again there may be no sum.
+        """
+        let = with_rows_counted(let)
+        try:
+            with passing.as_it_comes:
+                sums = self._hold(let)
+        except Exception:
+            with passing.netted:
+                sums = self._hold(let)
+        self.added_up = sums.size(CAME) + sums.size(WENT)
+        return sums
+
+    def _sql(self, let: Let) -> str:
+        relation = self.plan.computation(let, self.ranges, small=self.are_small)
+        self._touch(let)
+        given = self.given
+        source = source_of(given.writer.view, given.pins, lambda: given.own() or self.touched)
+        return emit(relation, source, weighted=True)
+
+    def _touch(self, let: Let) -> None:
+        """If a bag meets stored rows with what is added to them, hold those that it needs."""
+        read = {scan.table: scan.names for scan in scans(let.relation)}
+        if STATE not in read or self.given.own():
+            return
+        (added,) = (bag for name, bag in self.by_name.items() if ROWS in read.get(name, ()))
+        writer, step = self.given.writer, self.given.program.apply
+        self.touched = self.held.enter_context(touched_rows(writer, step, added))
+
+
+def source_of(view: View, pins: Sequence[Pin], own: OwnRows = lambda: None) -> Source:
+    """Where a scan reads: a pinned table, a held change or bag, or the view's own state."""
+    by_table = {str(p.name): p for p in pins}
+
+    def source(scan: Scan) -> str:
+        if scan.table == STATE:
+            rows = own()
+            return rows.view if rows else view.state.name.at(view.log.head().version)
+        pin = by_table.get(scan.table)
+        if pin is None:
+            return quote(_bag_view(scan.table))
+        if scan.state.is_change:
+            return part_of(quote(change_view(pin.name)), scan.state)
+        return pin.rows
+
+    return source
+
+
+@contextmanager
+def or_recomputed() -> Iterator[None]:
+    """A number beyond its type on the way need not be one in the view: recomputing tells.
+
+    If the view has one, that ends with the error that Spark has for its query.
+    """
+    try:
+        yield
+    except ArithmeticException as error:
+        what = error.getCondition() or "arithmetic error"
+        message = f"the change of the view cannot be computed ({what})"
+        raise MustBeFull(Why(Reason.STATE_INVALID, message)) from error
+
+
+def _bag_view(name: str) -> str:
+    return view_name("bag", name)
+
+
+def _check(delta: Held, identity: Identity) -> None:
+    """Refuse a change that the state, or a declared key, cannot have."""
+    if not delta.counts(OP)[BROKEN]:
+        return
+    if identity.kind is IdentityKind.GROUP:
+        group = _broken_group(delta, identity)
+        message = f"{group} would have fewer rows than none, or a sum beyond its type"
+        raise MustBeFull(Why(Reason.STATE_INVALID, message))
+    message = "two rows of the view have one key: a declared key does not hold"
+    raise MustBeRebuilt(Why(Reason.KEY_VIOLATED, message))
+
+
+def _broken_group(delta: Held, identity: Identity) -> str:
+    """The first group whose new row cannot be right, as people name it."""
+    if not identity.columns:
+        return "the only group"
+    row = delta.frame.where(f"{OP} = '{BROKEN}'").select(*map(quote, identity.columns)).first()
+    values = row.asDict().items() if row else ()
+    return f"the group {', '.join(f'{name} = {value}' for name, value in values)}"
