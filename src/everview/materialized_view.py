@@ -61,7 +61,7 @@ class MaterializedView:
         """How the view is maintained."""
         view = self._views.load(self._name)
         definition = view.definition
-        notices, (last, _) = self._views.notices(definition), newest_record(view.log)
+        notices, last = self._views.notices(definition), newest_record(view.log).record
         return Explanation(definition, definition.text, notices, last)
 
     def verify(self) -> Verification:

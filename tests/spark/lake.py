@@ -48,7 +48,7 @@ class Lake:
 
     def newest(self, view: str) -> Record:
         """What the last commit of a view says."""
-        record, _ = newest_record(self.found(view).log)
+        record = newest_record(self.found(view).log).record
         assert record is not None
         return record
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from everview import Action, Everview
+from everview import Action, Code, Everview, RefreshError
 from everview.spark.commit import Point
+from everview.spark.state import View
 from everview.spark.warehouse import register
 from tests.spark.lake import Lake
 
@@ -108,6 +109,29 @@ def test_two_threads_apply_a_change_once(counted: Lake) -> None:
         thread.join()
     assert sorted(actions) == [Action.INCREMENTAL, Action.NO_DATA]
     counted.equals_its_query("v")
+
+
+def test_where_no_lock_keeps_them_apart_the_second_of_two_refreshes_is_lost(
+    counted: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on remote storage: a refresh begins and ends while another, begun before, is at work."""
+    monkeypatch.setattr(View, "directory", None)
+    counted.sql("INSERT INTO t VALUES (5), (5)")
+    ev, quiet = counted.ev, counted.ev.observe
+
+    def overtake(reached: Point, detail: str) -> None:
+        if reached is Point.PINNED:
+            ev.observe = quiet
+            assert ev.view("v").refresh().action is Action.INCREMENTAL
+
+    ev.observe = overtake
+    try:
+        with pytest.raises(RefreshError) as lost:
+            ev.view("v").refresh()
+    finally:
+        ev.observe = quiet
+    assert lost.value.code is Code.COMMIT_LOST
+    counted.check("v", Action.NO_DATA)
 
 
 def test_the_users_session_carries_none_of_our_settings(counted: Lake) -> None:

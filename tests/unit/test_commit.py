@@ -64,13 +64,15 @@ class Log:
         self.commits.append(Commit(version, 0, "MERGE", user_metadata, changes_data))
 
 
-def write(log: Log, run: Callable[[Session], None]) -> tuple[Any, Session, list[Point]]:
+def write(
+    log: Log, run: Callable[[Session], None], follows: int | None = None
+) -> tuple[Any, Session, list[Point]]:
     points: list[Point] = []
     session = Session(run)
     name = Name(("spark_catalog", "default", "v"))
     view: Any = SimpleNamespace(name=name, state=SimpleNamespace(id="s-id"), log=log)
     own: Any = session
-    writer = Writer(own, view, lambda point, detail: points.append(point), RECORD)
+    writer = Writer(own, view, lambda point, detail: points.append(point), RECORD, follows)
     return writer.write("MERGE …", RECORD), session, points
 
 
@@ -83,6 +85,17 @@ def test_the_position_and_the_number_of_the_refresh_are_in_the_commit() -> None:
     assert session.conf.made["spark.databricks.delta.write.txnVersion"] == "4"
     assert session.conf.now == {}
     assert points == [Point.APPLYING, Point.COMMITTED]
+
+
+def test_refreshes_that_follow_the_same_one_have_the_same_number() -> None:
+    numbers = set()
+    for others in (0, 3):  # commits of others since, which change no row
+        log = Log()
+        for _ in range(others):
+            log.add(None, changes_data=False)
+        _, session, _ = write(log, lambda s, log=log: log.add(s.conf.get(METADATA)), follows=2)  # type: ignore[misc]
+        numbers.add(session.conf.made["spark.databricks.delta.write.txnVersion"])
+    assert numbers == {"3"}
 
 
 def test_every_commit_has_a_token_of_its_own() -> None:

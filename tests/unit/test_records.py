@@ -117,14 +117,14 @@ def test_what_a_full_refresh_wrote_is_known_to_its_commit() -> None:
 def test_the_newest_record_and_whether_others_wrote_since(tmp_path: Path) -> None:
     log = DeltaLog(tmp_path)
     write_commit(tmp_path, 0, info("CREATE TABLE"))
-    assert newest_record(log) == (None, False)
+    assert newest_record(log) == (None, False, None)
     write_commit(tmp_path, 1, info("WRITE", FULL.to_json(), 9), add())
     write_commit(tmp_path, 2, info("MERGE", RECORD.to_json()), add(), remove())
-    assert newest_record(log) == (RECORD, False)
+    assert newest_record(log) == (RECORD, False, 2)
     write_commit(tmp_path, 3, info("OPTIMIZE"), remove(False), add(False))
-    assert newest_record(log) == (RECORD, False)
+    assert newest_record(log) == (RECORD, False, 2)
     write_commit(tmp_path, 4, info("DELETE", "mine"), remove())
-    assert newest_record(log) == (RECORD, True)
+    assert newest_record(log) == (RECORD, True, 2)
     history = history_of(log)
     assert [(e.version, e.action, e.rows_inserted) for e in history] == [
         (2, Action.INCREMENTAL, 3),

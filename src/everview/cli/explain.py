@@ -107,7 +107,7 @@ def _of_view(name: str, warehouse: Path) -> Explanation:
     view = named_view(find_views(warehouse), name)
     definition = view.definition
     tables = tables_of_warehouse(existing(warehouse))
-    notices, (last, _) = feed_notices(definition, tables.has_feed), newest_record(view.log)
+    notices, last = feed_notices(definition, tables.has_feed), newest_record(view.log).record
     return Explanation(definition, definition.text, notices, last)
 
 

@@ -78,7 +78,7 @@ class ViewStatus:
 
 def status_of(view: StoredView, directories: Mapping[Name, Path]) -> ViewStatus:
     """The status of a view; `directories` has every table of the warehouse."""
-    record, foreign = newest_record(view.log)
+    record, foreign, _ = newest_record(view.log)
     if record is None:
         raise ValueError(f"{view.name} was never filled")
     history = _past(view)

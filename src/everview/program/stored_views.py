@@ -68,7 +68,7 @@ def stored_views(tables: Iterable[tuple[Name, Path]]) -> StoredViews:
             text = _definition_in(DeltaLog(directory))
             if text is None:
                 continue
-            if newest_record(DeltaLog(directory))[0] is None:
+            if newest_record(DeltaLog(directory)).record is None:
                 unfilled.append(state)
                 continue
             view = StoredView(read_definition(text), state, directory)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from everview.program.records import Record, read_record
 from everview.program.summaries import HistoryEntry, history_entry
@@ -18,8 +18,19 @@ class Commits(Protocol):
     def newest_first(self) -> Iterator[Commit]: ...
 
 
-def newest_record(log: Commits) -> tuple[Record | None, bool]:
-    """The last refresh a state's log tells of, and whether somebody else wrote since.
+class Newest(NamedTuple):
+    """The last refresh a state's log tells of."""
+
+    record: Record | None = None
+    """None if there is none."""
+    is_followed: bool = False
+    """Whether somebody else wrote since."""
+    version: int | None = None
+    """What its commit became."""
+
+
+def newest_record(log: Commits) -> Newest:
+    """The last refresh a state's log tells of.
 
     Its pace is that of all refreshes up to it, itself included, and the rows it stored are known.
     """
@@ -29,9 +40,9 @@ def newest_record(log: Commits) -> tuple[Record | None, bool]:
         if record is not None:
             pace = record.pace_until(commit.timestamp)
             stored = record.stored_by(commit.rows_written)
-            return replace(record, pace=pace, stored=stored), foreign
+            return Newest(replace(record, pace=pace, stored=stored), foreign, commit.version)
         foreign = foreign or commit.changes_data
-    return None, foreign
+    return Newest(is_followed=foreign)
 
 
 def history_of(log: Commits, limit: int | None = None) -> tuple[HistoryEntry, ...]:

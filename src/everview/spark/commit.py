@@ -77,6 +77,8 @@ class Writer:
     observe: Observe
     draft: Record
     """What the record of the refresh says whatever it does."""
+    follows: int | None = None
+    """The version of the last refresh that its log told of when this one began, if it did."""
 
     def write(self, sql: str, record: Record) -> tuple[Record, Commit]:
         """Run the statement as the commit that the record tells of."""
@@ -94,15 +96,16 @@ class Writer:
     def _commit(
         self, work: Callable[[], object], record: Record, settings: Mapping[str, str]
     ) -> tuple[Record, Commit]:
-        """The number of the commit that the work must become is its transaction: of two writers
-        that start from the same state, Delta lets one through.
+        """One more than the refresh before it is the number of its transaction: of two that
+        begin where the same one ended, Delta lets one through, however long they take.
         """
+        follows = self.view.log.head().version if self.follows is None else self.follows
         record = replace(record, token=uuid.uuid4().hex)
         settings = {
             **settings,
             _METADATA: record.to_json(),
             _TXN_APP: f"everview-{self.view.state.id}",
-            _TXN_VERSION: str(self.view.log.head().version + 1),
+            _TXN_VERSION: str(follows + 1),
         }
         self.observe(Point.APPLYING, "")
         try:

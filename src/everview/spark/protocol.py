@@ -99,12 +99,13 @@ def _refresh(
     writer: Writer, program: Program | None, full: Why | None, small: int
 ) -> tuple[Record, Commit]:
     view, definition = writer.view, writer.view.definition
-    before, foreign = newest_record(view.log)
+    before, foreign, version = newest_record(view.log)
     pins = pin_sources(writer.session, definition)
     writer.observe(Point.PINNED, ", ".join(f"{p.name.short}@{p.position.version}" for p in pins))
     moved = [p for p in pins if _has_moved(p, before)]
     broken = refuted(definition, before, pins) if before else ()
-    writer = replace(writer, draft=_drafted(writer.draft, before, moved, broken))
+    draft = _drafted(writer.draft, before, moved, broken)
+    writer = replace(writer, draft=draft, follows=version)
     why = full or _why_full(definition, before, foreign, bool(moved)) or _why_refuted(broken)
     if why is None and before and not moved:
         return replace(writer.draft, sources=before.sources), view.log.head()

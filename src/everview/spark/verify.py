@@ -27,7 +27,7 @@ _SAMPLE = 5
 def verify_view(workspace: Workspace, view: View) -> Verification:
     """Recompute a view and compare every row of it, with its number of copies."""
     session = workspace.session_for(view.definition)
-    record, foreign = newest_record(view.log)
+    record, foreign, _ = newest_record(view.log)
     if record is None:
         problem = Problem(Code.VIEW_DAMAGED, f"{view.name.short} was never filled", "refresh it")
         raise CatalogError(problem)
