@@ -61,12 +61,20 @@ def test_then_recomputing_is_tried_if_it_may_be_faster_than_creating_was() -> No
 
 
 def test_rows_are_counted_again_after_many_changes_or_recomputations() -> None:
-    once = PACE.after_full(9.0, ROWS)
-    assert once.base_rows_after(ROWS - 1) == ROWS
-    assert once.base_rows_after(ROWS) is None
-    assert once.after_incremental(1.0, 0).base_rows_after(1) is None
-    assert replace(PACE, full_in_a_row=10).base_rows_after(1) is None
-    assert replace(once, base_rows=0).base_rows_after(0) is None
+    once = PACE.after_full(9.0, 0)
+    assert not once.after_changes(ROWS - 1).is_outdated
+    assert not once.after_changes(ROWS - 1).after_incremental(1.0, 0).is_outdated
+    assert once.after_changes(ROWS - 1).after_full(9.0, 0).after_changes(1).is_outdated
+    assert once.after_changes(ROWS).is_outdated
+    assert replace(PACE, full_in_a_row=10).is_outdated
+    assert replace(once, base_rows=0).is_outdated
+
+
+def test_rows_that_are_counted_are_those_that_are_known() -> None:
+    counted = PACE.after_changes(ROWS).after_full(9.0, ROWS + 1)
+    assert (counted.base_rows, counted.changed_since, counted.is_outdated) == (ROWS + 1, 0, False)
+    kept = PACE.after_changes(5).after_full(9.0, 0)
+    assert (kept.base_rows, kept.changed_since) == (ROWS, 5)
 
 
 def test_what_refreshes_take_besides_their_change_is_learned() -> None:

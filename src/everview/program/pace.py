@@ -41,12 +41,14 @@ class Pace:
 
     full_seconds: float
     base_rows: int
-    """The rows of its tables at the last refresh in full."""
+    """The rows of its tables when they were counted last."""
     fixed_seconds: float = 0.0
     """What an incremental refresh takes besides the part that grows with the change."""
     full_in_a_row: int = 0
     is_recomputed: bool = False
     """Whether it was recomputed after it was created."""
+    changed_since: int = 0
+    """How many rows of its tables have changed since they were counted, about."""
 
     def estimate(self, changed_rows: int) -> Estimate:
         """What a refresh is expected to take for this many changed rows of base tables."""
@@ -67,19 +69,28 @@ class Pace:
         return DEAR * self.full_seconds * changed_rows / self.base_rows if self.base_rows else 0.0
 
     def after_full(self, seconds: float, base_rows: int) -> Pace:
-        """The pace when another refresh in full has taken so long."""
+        """The pace when another refresh in full has taken so long.
+
+        `base_rows` are the rows of the tables if they were counted for it, else 0.
+        """
         in_a_row = self.full_in_a_row + 1
         fixed = 0.0 if in_a_row > _FORGETFUL else self.fixed_seconds
-        return Pace(seconds, base_rows, fixed, in_a_row, is_recomputed=True)
+        rows, changed = (base_rows, 0) if base_rows else (self.base_rows, self.changed_since)
+        return Pace(seconds, rows, fixed, in_a_row, is_recomputed=True, changed_since=changed)
 
-    def base_rows_after(self, changed_rows: int) -> int | None:
-        """The rows of the tables, about; None if they are to be counted anew.
+    def after_changes(self, changed_rows: int) -> Pace:
+        """The pace when so many more rows of the tables have changed."""
+        return replace(self, changed_since=self.changed_since + changed_rows)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the rows of the tables are to be counted anew.
 
         That takes jobs for each table, and the number need not be exact: it is worth it when all
-        may be others, after incremental refreshes, and after many recomputations.
+        may be others, and after many recomputations, for logs do not tell of every change.
         """
-        is_outdated = changed_rows >= self.base_rows or self.full_in_a_row % _FORGETFUL == 0
-        return None if is_outdated else self.base_rows
+        is_long_ago = self.full_in_a_row > 0 and self.full_in_a_row % _FORGETFUL == 0
+        return self.changed_since >= self.base_rows or is_long_ago
 
     def after_incremental(self, seconds: float, changed_rows: int) -> Pace:
         """The pace when another incremental refresh has taken so long.

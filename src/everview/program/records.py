@@ -169,7 +169,7 @@ class Record:
     started: int = 0
     """When the refresh began, in milliseconds; its commit says when it ended."""
     base_rows: int = 0
-    """The rows of its tables, counted when it was recomputed."""
+    """The rows of its tables, if they were counted when it was recomputed."""
     pace: Pace | None = None
     """How long the refreshes before it took."""
     estimate: Estimate | None = None

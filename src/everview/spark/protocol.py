@@ -142,19 +142,11 @@ def _drafted(
     return replace(
         draft,
         starts=tuple((s.table, s.version) for s in before.sources),
-        pace=before.pace,
+        pace=before.pace and before.pace.after_changes(changed),
         distrusted=before.distrusted,
         violations=draft.violations + broken,
         estimate=before.pace.estimate(changed) if before.pace and moved else None,
     )
-
-
-def _base_rows(writer: Writer, pins: Sequence[Pin], before: Record | None) -> int:
-    """The rows of the tables, about."""
-    known = None
-    if before and before.pace:
-        known = before.pace.base_rows_after(rows_changed(pins, before))
-    return known or count_rows(writer.session, pins)
 
 
 def _why_refuted(broken: tuple[Violation, ...]) -> Why | None:
@@ -226,14 +218,15 @@ def _refresh_in_full(
     why: Why,
 ) -> tuple[Record, Commit]:
     """Recompute the view at the pinned versions and replace its state."""
-    definition = writer.view.definition
+    definition, pace = writer.view.definition, writer.draft.pace
     distrusted, violations = _proven(writer, pins, before)
+    is_counted = _has_choice(definition) and (pace is None or pace.is_outdated)
     record = replace(
         writer.draft,
         action=Action.FULL,
         why=why,
         sources=tuple(p.position for p in pins),
-        base_rows=_base_rows(writer, pins, before) if _has_choice(definition) else 0,
+        base_rows=count_rows(writer.session, pins) if is_counted else 0,
         distrusted=distrusted,
         violations=writer.draft.violations + violations,
     )
