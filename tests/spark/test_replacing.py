@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everview import Action, Reason
-from everview.spark import own_rows
+from everview.spark import own_rows, replacing
 from tests.spark.lake import Lake
 
 KEYED = "k INT NOT NULL, s STRING NOT NULL, d DATE NOT NULL, x INT, PRIMARY KEY (k, s, d) RELY"
@@ -91,6 +91,33 @@ def test_part_of_a_key_that_finds_other_rows_too_is_not_used(lake: Lake) -> None
     lake.check("v")
     assert how(lake, "v") == "MERGE"
     assert lake.newest("v").stored == 4
+
+
+def test_rows_are_listed_by_the_columns_by_which_touched_groups_were_read(lake: Lake) -> None:
+    """A group that is touched and stays as it is has no number, so that groups are read by name."""
+    lake.table(
+        "t",
+        "g BIGINT, n STRING, d DECIMAL(9,2), x INT",
+        "(1, 'a', 1, 1), (1, 'b', 2, 2), (NULL, 'c', 3, 1), (NULL, 'c', 3, 2)",
+    )
+    lake.create("v", "SELECT g, n, d, sum(x) AS s FROM t GROUP BY g, n, d")
+    lake.sql("UPDATE t SET x = 3 - x WHERE n = 'c'")
+    lake.sql("UPDATE t SET x = 9 WHERE n = 'a'")
+    assert lake.check("v").rows_updated == 1
+    assert how(lake, "v") == "WRITE"
+    assert lake.newest("v").stored == 3
+
+
+def test_the_stored_rows_of_groups_are_read_once(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.table("t", "g BIGINT, x INT", "(1, 1), (2, 2), (3, 3)")
+    lake.create("v", "SELECT g, sum(x) AS s FROM t GROUP BY g")
+    lake.sql("UPDATE t SET x = 7 WHERE g = 1")
+    lake.sql("DELETE FROM t WHERE g = 2")
+    monkeypatch.setattr(replacing, "_look", None)  # a second look fails
+    lake.check("v")
+    assert how(lake, "v") == "WRITE"
 
 
 def test_numbers_that_may_be_equal_in_other_ways_are_merged(lake: Lake) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark.errors import ArithmeticException
 
@@ -33,6 +33,7 @@ from everview.spark.changes import (
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Writer
 from everview.spark.hold import Held, hold
 from everview.spark.pins import Pin
+from everview.spark.replacing import Touched
 from everview.spark.state import View
 from everview.spark.touched_rows import touched_rows
 from everview.sql.change_parts import part_of
@@ -68,7 +69,7 @@ class Delta:
     """None if there is none."""
     added_up: int = 0
     """How many changed rows were added up as they were read."""
-    touched: Held | None = None
+    touched: Touched | None = None
     """The stored rows of the touched groups, if they are held."""
 
 
@@ -101,7 +102,7 @@ class _Bags:
     are_small: bool
     added_up: int = 0
     by_name: dict[str, Held] = field(default_factory=dict)
-    touched: Held | None = None
+    touched: Touched | None = None
 
     def add(self, let: Let) -> Held:
         """Compute a bag that is not the last."""
@@ -147,9 +148,11 @@ class _Bags:
     def _sql(self, let: Let) -> str:
         relation = self.plan.computation(let, self.ranges, small=self.are_small)
         self._touch(let)
-        given = self.given
-        source = source_of(given.writer.view, given.pins, lambda: given.own() or self.touched)
-        return emit(relation, source, weighted=True)
+        return emit(relation, replace(self.given, own=self._stored).source, weighted=True)
+
+    def _stored(self) -> Held | None:
+        """The stored rows, or all of them that are needed, if they are held."""
+        return self.given.own() or (self.touched.rows if self.touched else None)
 
     def _touch(self, let: Let) -> None:
         """If a bag meets stored rows with what is added to them, hold those that it needs."""

@@ -38,6 +38,7 @@ from everview.spark.pins import (
     why_key_lost,
     why_not_continuous,
 )
+from everview.spark.replacing import Touched
 from everview.spark.session import set_for, setting
 from everview.spark.state import keep_deletion_vectors
 from everview.spark.trust import check_identity
@@ -184,7 +185,7 @@ def _apply(
     step: ApplyDelta,
     delta: Held,
     own: Held | None,
-    touched: Held | None,
+    touched: Touched | None,
     record: Record,
 ) -> tuple[Record, Commit]:
     state, identity, columns = writer.view.state.name, step.identity, step.columns

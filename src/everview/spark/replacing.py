@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import pyarrow
 import pyarrow.compute
@@ -31,6 +32,15 @@ _TOLD_APART = re.compile(r"(tinyint|smallint|int|bigint|date|string|boolean|deci
 nor timestamps, which may be later than any of its own."""
 
 
+@dataclass(frozen=True)
+class Touched:
+    """All stored rows that agree with a row of a change on some columns, held."""
+
+    by: tuple[str, ...]
+    """The columns, in which the change has no NULL."""
+    rows: Held
+
+
 def are_replaced(writer: Writer, step: ApplyDelta, held: Held) -> bool:
     """Whether stored rows are replaced at all where those that go are among some held ones.
 
@@ -41,23 +51,24 @@ def are_replaced(writer: Writer, step: ApplyDelta, held: Held) -> bool:
 
 
 def condition(
-    writer: Writer, step: ApplyDelta, delta: Held, touched: Held | None = None
+    writer: Writer, step: ApplyDelta, delta: Held, touched: Touched | None = None
 ) -> str | None:
     """By which the rows that a change removes are found, and no others; None if they are merged.
 
-    `touched` are all stored rows that it may find, if they are held. MustBeFull if a key is not
-    where it should be.
+    `touched` are the stored rows that it finds, if they are held. MustBeFull if a key is not where
+    it should be.
     """
     if not are_replaced(writer, step, delta) or delta.table is None:
         return None
     key = key_types(step, delta)
-    names, is_new = listed_columns(key, delta), pyarrow.compute.field(OP) == INSERT
+    names = touched.by if touched else listed_columns(key, delta)
+    is_new = pyarrow.compute.field(OP) == INSERT
     removed, new = delta.table.filter(~is_new), delta.table.filter(is_new)
     listed = _keys(removed, names)
     where = is_listed(names, listed) if names else None
     if where is None:
         return None
-    like = touched.table if touched else _look(writer, names, tuple(key), delta)
+    like = touched.rows.table if touched else _look(writer, names, tuple(key), delta)
     if like is None:
         return None
     there = Counter(_keys(like, key))
