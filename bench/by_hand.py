@@ -47,9 +47,14 @@ class Phases:
 
 
 def keep_table(ev: Everview, name: str, query: str) -> None:
-    """A plain Delta table that a method keeps, with the rows of a query."""
+    """A plain Delta table that a method keeps, with the rows of a query.
+
+    Made in two commits, as that of a view is: Delta writes a checkpoint with every tenth, and for
+    all methods in the same round.
+    """
     properties = "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
-    ev.sql(f"CREATE TABLE {name} USING delta {properties} AS {query}")
+    ev.sql(f"CREATE TABLE {name} USING delta {properties} AS SELECT * FROM ({query}) LIMIT 0")
+    ev.sql(f"INSERT INTO {name} {query}")
 
 
 def netted_sql(table: str, columns: Iterable[str], first: int, last: int) -> str:
