@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from everview import Action, Code, Everview, RefreshError
+from everview.spark import own_rows
 from everview.spark.commit import Point
+from everview.spark.own_rows import FEW
 from everview.spark.state import View
 from everview.spark.warehouse import register
 from tests.spark.lake import Lake
@@ -114,24 +116,43 @@ def test_two_threads_apply_a_change_once(counted: Lake) -> None:
 def test_where_no_lock_keeps_them_apart_the_second_of_two_refreshes_is_lost(
     counted: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on remote storage: a refresh begins and ends while another, begun before, is at work."""
+    """As on remote storage: a refresh begins and ends while another, begun before, is at work.
+
+    However it is written: by an append, a MERGE, rows replaced by key, all rows written anew.
+    """
     monkeypatch.setattr(View, "directory", None)
-    counted.sql("INSERT INTO t VALUES (5), (5)")
-    ev, quiet = counted.ev, counted.ev.observe
+    counted.create("summed", "SELECT x, count(*) AS n FROM t GROUP BY x")
+    for view, few, change, written in (
+        ("v", FEW, "INSERT INTO t VALUES (5), (5)", ("WRITE", "Append", False)),
+        ("v", FEW, "DELETE FROM t WHERE x = 2", ("MERGE", None, True)),
+        ("summed", 0, "INSERT INTO t VALUES (1)", ("WRITE", "Overwrite", True)),
+        ("summed", FEW, "INSERT INTO t VALUES (5)", ("WRITE", "Overwrite", False)),
+    ):
+        monkeypatch.setattr(own_rows, "FEW", few)
+        counted.sql(change)
+        assert overtaken(counted.ev, view).code is Code.COMMIT_LOST
+        (head,) = counted.ev.sql(f"DESCRIBE HISTORY {counted.state_of(view)} LIMIT 1").collect()
+        said = head.operationParameters
+        assert (head.operation, said.get("mode"), "predicate" in said) == written
+        counted.check(view, Action.NO_DATA)
+
+
+def overtaken(ev: Everview, view: str) -> RefreshError:
+    """The error of a refresh that another one overtakes as soon as it has begun."""
+    quiet = ev.observe
 
     def overtake(reached: Point, detail: str) -> None:
         if reached is Point.PINNED:
             ev.observe = quiet
-            assert ev.view("v").refresh().action is Action.INCREMENTAL
+            assert ev.view(view).refresh().action is Action.INCREMENTAL
 
     ev.observe = overtake
     try:
         with pytest.raises(RefreshError) as lost:
-            ev.view("v").refresh()
+            ev.view(view).refresh()
     finally:
         ev.observe = quiet
-    assert lost.value.code is Code.COMMIT_LOST
-    counted.check("v", Action.NO_DATA)
+    return lost.value
 
 
 def test_the_users_session_carries_none_of_our_settings(counted: Lake) -> None:
