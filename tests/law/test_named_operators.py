@@ -273,6 +273,12 @@ GROUPED = "SELECT x, count(*) AS n, sum(y) AS total FROM pairs GROUP BY x"
 GLOBAL = "SELECT count(*) AS n, sum(y) AS total, min(y) AS least FROM pairs"
 
 
+def test_a_table_that_nothing_reads_changes_with_one_that_is_added_up() -> None:
+    v = view(f"WITH unread AS (SELECT tag FROM tags) {GROUPED}", pairs=[(1, 1)])
+    change = v.refresh(Batch({"pairs": insert((1, 2)), "tags": insert((1, "a"))}))
+    assert change == Counter({(1, 1, 1, 1): -1, (1, 2, 3, 2): 1})
+
+
 def test_an_outer_join_under_group_by() -> None:
     v = view(
         "SELECT p.x, count(*) AS n, count(tag) AS tags FROM pairs p "

@@ -280,6 +280,17 @@ def test_a_row_that_came_and_went_is_not_added_up_if_it_cannot_be(lake: Lake) ->
     assert lake.sql("SELECT * FROM v ORDER BY g") == [(1, 3), (2, 8), (3, 4)]
 
 
+def test_a_table_that_nothing_reads_changes_with_one_that_is_added_up(lake: Lake) -> None:
+    lake.table("unread", "y INT", "(1)")
+    lake.table("t", "g INT, x INT", "(1, 1), (2, 5)")
+    lake.create("v", "WITH c AS (SELECT y FROM unread) SELECT g, sum(x) AS s FROM t GROUP BY g")
+    lake.sql("INSERT INTO unread VALUES (2)")
+    lake.check("v", Action.NO_DATA)
+    lake.sql("INSERT INTO unread VALUES (3)")
+    lake.sql("INSERT INTO t VALUES (1, 2), (3, 4)")
+    lake.check("v")
+
+
 def test_a_state_that_cannot_be_right_is_recomputed(lake: Lake) -> None:
     lake.table("t", "g INT, x INT", "(1, 1), (1, 2)")
     lake.create("v", "SELECT g, sum(x) AS s FROM t GROUP BY g")

@@ -158,6 +158,17 @@ def test_the_views_names_are_those_of_its_header() -> None:
     assert definition.plan.columns == ("x", "y")
 
 
+def test_a_table_of_a_cte_that_nothing_reads_is_no_source() -> None:
+    read, unread = full("t"), full("u")
+    definition = define("WITH w AS (SELECT y FROM u) SELECT a, sum(b) AS s FROM t GROUP BY a")
+    assert {str(t.name) for t in definition.tables} == {read, unread}
+    assert [str(t.name) for t in definition.sources] == [read]
+    assert definition.plan
+    assert definition.plan.tables == (read,)
+    recomputed = define("WITH w AS (SELECT y FROM u) SELECT rand() AS r FROM t")
+    assert recomputed.sources == recomputed.tables
+
+
 def test_what_is_stored_follows_from_the_identity_of_rows() -> None:
     assert define("SELECT k FROM t").stored == ("k",)
     assert define("SELECT a FROM t").stored == ("a", "__ev_key_t_k")

@@ -70,7 +70,7 @@ class Plan:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The base tables, in the order in which the view names them."""
+        """The base tables that are read, in the order in which the view names them."""
         return tuple(self.keys)
 
     @property
@@ -255,8 +255,10 @@ def make_plan(
 
     `value_types` are Spark's types of what the last aggregate of the view reads, in order; where
     they are not known, those of base columns are. `ansi` is Spark's setting, without which sums are
-    not exact.
+    not exact. A table that the view only names, in a CTE that nothing reads, is none of its plan.
     """
+    read = {scan.table for scan in scans(relation)}
+    tables = {name: table for name, table in tables.items() if name in read}
     cut = layers(relation)
     known = described(cut, tables)
     types: Types = column_types(cut, known)

@@ -106,6 +106,12 @@ class Definition:
         return make_plan(relation, self._tables, self.value_types, choices=choices, ansi=ansi)
 
     @property
+    def sources(self) -> tuple[Table, ...]:
+        """The tables whose changes may change the view: not that of a CTE which nothing reads."""
+        read = self.plan.tables if self.plan else self._tables
+        return tuple(t for t in self.tables if str(t.name) in read)
+
+    @property
     def _tables(self) -> dict[str, Table]:
         return {str(t.name): t for t in self.tables}
 

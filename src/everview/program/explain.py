@@ -117,7 +117,8 @@ def _lines(explanation: Explanation) -> Iterable[str]:
 
 
 def _headline(definition: Definition, program: Program | None) -> str:
-    sources = f"{len(definition.tables)} source{'s' if len(definition.tables) != 1 else ''}"
+    count = len(definition.sources)
+    sources = f"{count} source{'s' if count != 1 else ''}"
     if program is None:
         return f"recomputed in full at each refresh · {sources} · policy {definition.policy}"
     plan = program.compute.plan
@@ -308,7 +309,7 @@ def _facts(explanation: Explanation) -> dict[str, object]:
         "incremental": program is not None,
         "policy": str(definition.policy),
         "columns": list(definition.visible),
-        "sources": [str(t.name) for t in definition.tables],
+        "sources": [str(t.name) for t in definition.sources],
         "problems": [
             {"code": p.code, "detail": p.detail, "hint": p.hint} for p in definition.all_problems
         ],

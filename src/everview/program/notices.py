@@ -14,7 +14,7 @@ from everview.warehouse.delta_log import FEED
 
 def feed_notices(definition: Definition, has_feed: Callable[[Name], bool]) -> tuple[str, ...]:
     """A notice for each source whose change feed is off, if the view could use it."""
-    names = [t.name for t in definition.tables if definition.plan and not has_feed(t.name)]
+    names = [t.name for t in definition.sources if definition.plan and not has_feed(t.name)]
     return tuple(_feed_is_off(short_name(str(name))) for name in names)
 
 

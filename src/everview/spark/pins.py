@@ -64,10 +64,11 @@ def rows_changed(pins: Iterable[Pin], before: Record) -> int:
 
 
 def pin_sources(session: SparkSession, definition: Definition) -> tuple[Pin, ...]:
-    """Pin every base table of a view, all at the same time; an error if one is gone."""
-    known = describe_together(session, [table.name for table in definition.tables])
-    with ThreadPoolExecutor(max(1, len(definition.tables))) as readers:
-        return tuple(readers.map(lambda t: _pin(session, t, known, definition), definition.tables))
+    """Pin every base table that a view reads, all at the same time; an error if one is gone."""
+    tables = definition.sources
+    known = describe_together(session, [table.name for table in tables])
+    with ThreadPoolExecutor(max(1, len(tables))) as readers:
+        return tuple(readers.map(lambda t: _pin(session, t, known, definition), tables))
 
 
 def _pin(
