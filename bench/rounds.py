@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bench.by_hand import Phases, keep_table
 from bench.changes import Batch
 from bench.expert import ExpertOf
+from bench.least import Least
 from bench.samples import Sample, Samples
 from bench.tpch import tables_of
 from bench.view import BenchView
@@ -15,6 +16,7 @@ from bench.watch import Watch
 from everview import Action, Everview, RefreshResult
 
 FULL, EXPERT, EVERVIEW, NO_DATA = "full", "expert", "everview", "no_data"
+LEAST = "least"
 _ASKED = 5
 """How often in a round a view is refreshed when there is nothing to do, which is soon over."""
 
@@ -29,6 +31,8 @@ class Contest:
     views: Sequence[BenchView]
     policy: str = "INCREMENTAL"
     expert: ExpertOf | None = None
+    least: bool = False
+    """Whether it is measured what any refresh would take at least."""
 
     def run(self, batches: Sequence[Batch]) -> Samples:
         """What the rounds cost, but for the first, which warms up."""
@@ -57,6 +61,8 @@ class Contest:
         keep_table(self.ev, f"full_{view.name}", view.query)
         if self.expert:
             self.expert(self.ev, view).create()
+        if self.least:
+            Least(self.ev, view).create()
 
     def _versions(self) -> Versions:
         tables = tables_of(view.query for view in self.views)
@@ -81,6 +87,8 @@ class Contest:
         ]
         if expert:
             methods.insert(1, (EXPERT, lambda: expert.refresh(by_hand, seen, now, number)))
+        if self.least:
+            methods.append((LEAST, lambda: Least(self.ev, view).refresh(seen, now)))
         first = number % len(methods)
         asked = [(NO_DATA, self._nothing(view))] * _ASKED
         for method, work in [*methods[first:], *methods[:first], *asked]:
