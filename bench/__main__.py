@@ -1,7 +1,8 @@
 """Measure a refresh against full recompute and against an expert's MERGE.
 
     python -m bench [joins | queries | nearby | distinct | relevance | sweep | foreign-keys]
-                    [--scale 1] [--rounds 3] [--only q1,q3] [--deletion-vectors] [--write]
+                    [--scale 1] [--rounds 3] [--only q1,q3] [--deletion-vectors]
+                    [--no-baselines] [--write]
 
 Every figure is a median over rounds of one warm run; `--write` puts the tables into their
 section of `docs/performance.md`. Only ratios mean anything: the times are those of one machine.
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import everview
 from bench.commands import COMMANDS
+from bench.foreign_keys.command import ForeignKeysCommand
 from bench.page import Section
 
 _VECTORS = "spark.databricks.delta.properties.defaults.enableDeletionVectors"
@@ -31,7 +33,11 @@ def main() -> None:
         if not set(names) <= set(known):
             raise SystemExit(f"bench: --only takes some of {','.join(known)}")
         command = command.only(names)
-    if options.write and (options.only or options.deletion_vectors or not section.exists):
+    if options.no_baselines:
+        if not isinstance(command, ForeignKeysCommand):
+            raise SystemExit("bench: --no-baselines is of foreign-keys alone")
+        command = command.without_baselines()
+    if options.write and (options.deletion_vectors or not section.exists):
         raise SystemExit(f"bench: {section.page.name} has no section for these figures")
     # a change without deletion vectors writes the files again: with 2 GB that may fail
     os.environ.setdefault("EVERVIEW_DRIVER_MEMORY", "6g")
@@ -60,6 +66,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", metavar="VIEW,…", help="only these views")
     parser.add_argument(
         "--deletion-vectors", action="store_true", help="on the base tables; Delta's default is off"
+    )
+    parser.add_argument(
+        "--no-baselines", action="store_true", help="of foreign-keys: Everview and full recompute"
     )
     parser.add_argument("--cache", type=Path, default=Path("bench/.data"))
     parser.add_argument("--write", action="store_true", help="put the figures into the docs")

@@ -19,6 +19,8 @@ class ForeignKeysCommand:
 
     help: str
     stages: Sequence[Stage]
+    baselines: bool = True
+    """Whether the methods by hand are measured too."""
 
     @property
     def views(self) -> tuple[JoinView, ...]:
@@ -28,6 +30,10 @@ class ForeignKeysCommand:
         """The same for some of the views; stages without a view are left out."""
         some = (stage.only(names) for stage in self.stages)
         return replace(self, stages=tuple(stage for stage in some if stage.views))
+
+    def without_baselines(self) -> ForeignKeysCommand:
+        """The same without the methods by hand, whose tables take long to make at a large scale."""
+        return replace(self, baselines=False)
 
     def generate(self, scale: float, cache: Path) -> dict[str, Path]:
         """For each benchmark the folder with the files of its tables."""
@@ -43,7 +49,7 @@ class ForeignKeysCommand:
 
     def run(self, ev: Everview, files: Mapping[str, Path], rounds: int) -> Samples:
         """Measure the views."""
-        return Evaluation(ev, self.stages, files, rounds).run()
+        return Evaluation(ev, self.stages, files, rounds, self.baselines).run()
 
     def report(self, samples: Samples, scale: float, rounds: int) -> str:
         """What was measured, in Markdown."""

@@ -35,11 +35,14 @@ class Contender:
 
     ev: Everview
     view: JoinView
+    baselines: bool
 
     @cached_property
     def by_hand(self) -> dict[str, tuple[ByHand, tuple[Part, ...]]]:
         """The methods written in SQL, with the tables that they keep."""
         found: dict[str, tuple[ByHand, tuple[Part, ...]]] = {}
+        if not self.baselines:
+            return found
         if self.view.is_tree:
             found[INNER] = InnerViews(self.ev, self.view), inner_views(self.view)
         if self.view.recursive:
@@ -137,6 +140,7 @@ class Evaluation:
     files: Mapping[str, Path]
     """For each schema the folder with its files."""
     rounds: int
+    baselines: bool
 
     def run(self) -> Samples:
         """What the rounds cost, but for the first of each stage."""
@@ -147,7 +151,7 @@ class Evaluation:
         print(f"loading {', '.join(stage.tables)}", flush=True)
         updates = Updates(stage, self.files[stage.schema.name], self.rounds + 1)
         updates.load(self.ev)
-        contenders = [Contender(self.ev, view) for view in stage.views]
+        contenders = [Contender(self.ev, view, self.baselines) for view in stage.views]
         for contender in contenders:
             contender.create()
         seen = self._versions(stage)
