@@ -84,7 +84,7 @@ def test_other_keys_cannot_be_listed(keys: list[Key]) -> None:
 def test_nor_can_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     keys: list[Key] = [(1, 1), (1, 2), (2, 1)]
     assert is_listed(["a", "b"], keys)
-    monkeypatch.setattr(listed_keys, "MOST", 2)
+    monkeypatch.setattr(listed_keys, "MOST_REPLACED", 2)
     assert is_listed(["a", "b"], keys) is None
-    assert may_be_listed(["a", "b"], keys) == "`a` IN (1, 2)"
-    assert may_be_listed(["a"], [(1,), (2,), (3,)]) is None
+    assert may_be_listed(["a", "b"], keys, 2) == "`a` IN (1, 2)"
+    assert may_be_listed(["a"], [(1,), (2,), (3,)], 2) is None

@@ -17,8 +17,7 @@ from everview.program.records import NONE_DROPPED
 from everview.spark import screens
 from everview.spark.changes import Captured
 from everview.spark.hold import Held
-from everview.sql import listed_keys
-from everview.sql.change_parts import INSERTED, PART, REMOVED
+from everview.sql.change_parts import INSERTED, PART, REMOVED, part_of
 from everview.sql.emit import WEIGHT
 
 Rows = Sequence[tuple[object, ...]]
@@ -37,6 +36,10 @@ class Tables:
         self._database = duckdb.connect(config={"threads": 1})
         for name, rows in (("dim(k, j)", dim), ("fact(f, g)", fact)):
             self._database.execute(f"CREATE TABLE {name} AS VALUES {rows}")
+
+    def hold(self, name: str, rows: pyarrow.Table | None) -> None:
+        self._database.register("given", rows)
+        self._database.execute(f"CREATE OR REPLACE TABLE {name} AS FROM given")
 
     def sql(self, text: str) -> object:
         self.asked.append(text)
@@ -58,7 +61,14 @@ def is_clear(tables: Tables, asked: list[Screen], dim: Rows = (), fact: Rows = (
     rows = {"dim": ("k j", dim), "fact": ("f g", fact)}
     changed = {name: captured(*change) for name, change in rows.items() if change[1]}
     session = cast(SparkSession, tables)
-    return screens.all_clear(session, asked, changed, lambda scan: scan.table)
+    for name, change in changed.items():
+        tables.hold(f"change_{name}", change.held.table)
+    return screens.all_clear(session, asked, changed, source)
+
+
+def source(scan: Scan) -> str:
+    """Where the stand-in has a table, or the part of its change."""
+    return part_of(f"change_{scan.table}", scan.state) if scan.state.is_change else scan.table
 
 
 @pytest.mark.parametrize(
@@ -112,10 +122,33 @@ def test_where_no_key_is_sought_nothing_is_read() -> None:
 def test_keys_that_cannot_be_written_down_are_left_to_the_checks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    tables = Tables("(1, 0), (2, 0)", "(1, 0)")
-    fact: Rows = [(1, 0, 1), (2, 0, 1)]
+    tables = Tables("(1.5, 0), (2.5, 0)", "(1, 0)")
+    fact: Rows = [(1.5, 0, 1), (2.5, 0, 1)]
     asked: list[Screen] = [KeysOf(DIM, None, (ASKING,))]
-    assert is_clear(tables, asked, fact=fact)
-    assert not is_clear(tables, asked, fact=[(1.5, 0, 1)])
-    monkeypatch.setattr(listed_keys, "MOST", 1)
     assert not is_clear(tables, asked, fact=fact)
+    monkeypatch.setattr(screens, "MOST_LISTED", 1)
+    assert not is_clear(tables, asked, fact=fact)
+    assert tables.asked == []
+
+
+def test_many_keys_are_looked_up_in_the_held_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screens, "MOST_LISTED", 1)
+    tables = Tables("(1, 9), (2, 8), (3, 7)", "(1, 9)")
+    inner = ReferencesOf(Scan("dim", "d", ("j",)), Scan("fact", "f", ("g",), State.REMOVED))
+    fact: Rows = [(1, 5, 1), (3, 6, -1)]
+    assert is_clear(tables, [KEYS, inner], [(2, 8, 1)], fact)
+    (asked,) = tables.asked
+    assert asked.startswith("SELECT `k`, `j` FROM dim WHERE EXISTS (SELECT 1 FROM (SELECT `k` AS")
+    assert asked.endswith(" = __ev_key_0) OR `j` IN (6)"), "few are listed"
+    assert not is_clear(tables, [KEYS, inner], [(2, 8, 1)], [*fact, (4, 6, 1)])
+    assert not is_clear(tables, [KEYS, inner], [(2, 8, 1)], [*fact, (1, 7, -1)])
+
+
+def test_many_keys_of_several_columns_are_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screens, "MOST_LISTED", 1)
+    pair = Scan("dim", "d", ("k", "j"))
+    asking = Scan("fact", "f", ("g", "f"), State.INSERTED)
+    asked: list[Screen] = [KeysOf(pair, None, (asking,))]
+    tables = Tables("(1, 5), (2, 6)", "(1, 0)")
+    assert is_clear(tables, asked, fact=[(5, 1, 1), (6, 2, 1), (1, 6, -1)])
+    assert not is_clear(tables, asked, fact=[(5, 1, 1), (6, 1, 1)])

@@ -1,7 +1,8 @@
 """The rows that tables have at the keys of a change: looked for in each table once.
 
 A change that was collected is at hand, so its keys are written into the query, and what is found is
-counted here: a filter instead of joins and groups, which take Spark several jobs each.
+counted here: a filter instead of joins and groups, which take Spark several jobs each. Where they
+are many, the filter looks them up in the held changes, which Spark broadcasts.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from everview.sql.change_parts import PART, REMOVED
 from everview.sql.emit import WEIGHT, Source
 from everview.sql.listed_keys import may_be_listed
 
+MOST_LISTED = 10_000
+"""How many values are written into a query; of more a join finds the rows."""
+
 
 def all_clear(
     session: SparkSession,
@@ -33,7 +37,7 @@ def all_clear(
     """Whether no constraint is violated, as far as that can be told quickly."""
     weights = _weights(changed)
     sought = {s: frozenset(k for scan in s.seeking for k in weights(scan)) for s in screens}
-    conditions = {s: may_be_listed(s.rows.names, keys) for s, keys in sought.items() if keys}
+    conditions = {s: _condition(s, keys, source) for s, keys in sought.items() if keys}
     if None in conditions.values():
         return False
     by_table: dict[str, list[Screen]] = {}
@@ -50,6 +54,23 @@ def all_clear(
 
     with ThreadPoolExecutor(max(1, len(by_table))) as readers:
         return all(list(readers.map(is_clear, by_table.values())))
+
+
+def _condition(screen: Screen, keys: frozenset[Key], source: Source) -> str | None:
+    """That a row may have one of the keys; None for values that Python compares otherwise."""
+    names, any_key = screen.rows.names, next(iter(keys))
+    listed = may_be_listed(names, keys, MOST_LISTED)
+    if listed or may_be_listed(names, [any_key], 1) is None:
+        return listed
+    sought = " UNION ALL ".join(_renamed(scan, source) for scan in screen.seeking)
+    equal = " AND ".join(f"{quote(name)} = __ev_key_{at}" for at, name in enumerate(names))
+    return f"EXISTS (SELECT 1 FROM ({sought}) WHERE {equal})"
+
+
+def _renamed(scan: Scan, source: Source) -> str:
+    """The keys of a change, under names that no table has."""
+    named = ", ".join(f"{quote(name)} AS __ev_key_{at}" for at, name in enumerate(scan.names))
+    return f"SELECT {named} FROM {source(scan)}"
 
 
 def _counted(found: pyarrow.Table, screen: Screen, sought: frozenset[Key]) -> Counter[Key]:

@@ -20,7 +20,7 @@ from everview.spark.replacing import (
     listed_columns,
     rows_like,
 )
-from everview.sql.listed_keys import MOST
+from everview.sql.listed_keys import MOST_REPLACED
 
 
 @contextmanager
@@ -41,6 +41,6 @@ def touched_rows(writer: Writer, step: ApplyDelta, sums: Held) -> Iterator[Touch
 def _listed(writer: Writer, step: ApplyDelta, sums: Held) -> tuple[str, ...]:
     """The columns of a group's key by which its row is replaced; none if it is not."""
     is_group = step.identity.kind is IdentityKind.GROUP
-    if not is_group or sums.rows > MOST or not are_replaced(writer, step, sums):
+    if not is_group or sums.rows > MOST_REPLACED or not are_replaced(writer, step, sums):
         return ()
     return listed_columns(key_types(step, sums), sums)

@@ -12,8 +12,8 @@ from everview.sql.literals import is_sayable, literals, string
 Keys = Collection[tuple[object, ...]]
 """None of their values is NULL."""
 
-MOST = 10_000
-"""How many keys are written into a statement."""
+MOST_REPLACED = 25_000
+"""How many are written into the condition of what is replaced; with more MERGE is faster."""
 
 
 def with_most_values(
@@ -27,10 +27,13 @@ def with_most_values(
     return (name, written) if written else None
 
 
-def may_be_listed(names: Sequence[str], keys: Keys) -> str | None:
-    """That a row may have one of the keys, by the column with most values; None if unsayable."""
+def may_be_listed(names: Sequence[str], keys: Keys, most: int) -> str | None:
+    """That a row may have one of the keys, by the column with most values.
+
+    None if they are more than so many, or unsayable.
+    """
     columns = dict(zip(names, map(set, zip(*keys, strict=True)), strict=True))
-    found = with_most_values(columns, MOST)
+    found = with_most_values(columns, most)
     return f"{quote(found[0])} IN ({', '.join(sorted(map(str, found[1])))})" if found else None
 
 
@@ -41,7 +44,8 @@ def is_listed(names: Sequence[str], keys: Keys) -> str | None:
     Numbers and dates have no blanks in them, so that of different keys the texts differ; a column
     of strings may be one, the last. NULL makes the text NULL.
     """
-    may_be = may_be_listed(names, keys) if len(keys) <= MOST else None
+    is_short = len(keys) <= MOST_REPLACED
+    may_be = may_be_listed(names, keys, MOST_REPLACED) if is_short else None
     if may_be is None or len(names) == 1:
         return may_be
     columns = dict(zip(names, zip(*keys, strict=True), strict=True))
