@@ -55,7 +55,8 @@ def connect(
 
     `connect(spark)` takes any SparkSession that has Delta and changes nothing in it.
     `connect(warehouse="dir")` starts a quiet local Spark; the tables and views in the folder
-    are there again in the next process.
+    are there again in the next process, but for tables that cannot be read: of each there is a
+    warning.
     """
     if (spark is None) == (warehouse is None):
         raise TypeError("connect() takes either a SparkSession or warehouse=…")

@@ -85,6 +85,7 @@ def main(
 
 def _connect(warehouse: Path) -> Everview:
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
+    warnings.formatwarning = lambda message, *_: f"everview: {message}\n"
     return connect(warehouse=warehouse)
 
 

@@ -12,6 +12,7 @@ when the next process starts.
 from __future__ import annotations
 
 import shutil
+import warnings
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -30,19 +31,35 @@ from everview.warehouse.lock import unless_built_in
 def register(session: SparkSession, warehouse: Path) -> None:
     """Make every table and view of the folder known to the session's catalog.
 
-    A log without a commit is of a table that another process is just making.
+    A log without a commit is of a table that another process is just making. One that Delta cannot
+    read is left out with a warning, so that the others can be used.
     """
-    tables = {name: path for name, path in tables_in(warehouse) if DeltaLog(path).versions()}
-    for name, directory in tables.items():
-        if name.parts[1] != DEFAULT_SCHEMA:
-            session.sql(f"CREATE SCHEMA IF NOT EXISTS {Name(name.parts[:2]).quoted()}")
-        location = string(directory.as_uri())
-        session.sql(f"CREATE TABLE IF NOT EXISTS {name.quoted()} USING delta LOCATION {location}")
+    found = {name: path for name, path in tables_in(warehouse) if DeltaLog(path).versions()}
+    tables: dict[Name, Path] = {}
+    for name, directory in found.items():
+        if _register(session, name, directory):
+            tables[name] = directory
     stored = stored_views(tables.items())
     for unfilled in stored.unfilled:
         _remove(session, unfilled, tables[unfilled], warehouse)
     for view in stored.views:
         point_to(session, view.name, view.state, view.definition)
+
+
+def _register(session: SparkSession, name: Name, directory: Path) -> bool:
+    """Make one table known; whether that could be done."""
+    if name.parts[1] != DEFAULT_SCHEMA:
+        session.sql(f"CREATE SCHEMA IF NOT EXISTS {Name(name.parts[:2]).quoted()}")
+    location = string(directory.as_uri())
+    try:
+        session.sql(f"CREATE TABLE IF NOT EXISTS {name.quoted()} USING delta LOCATION {location}")
+    except Exception as error:  # of Spark's, or of Java's, which Py4J puts below a line of its own
+        why = str(error).partition("\n: ")[2] or str(error).strip()
+        first = why.partition("\n")[0]
+        told = f"the table {name.short} in {directory} cannot be read and is left out: {first}"
+        warnings.warn(told, stacklevel=4)  # who called connect()
+        return False
+    return True
 
 
 def _remove(session: SparkSession, unfilled: Name, directory: Path, warehouse: Path) -> None:
