@@ -13,7 +13,7 @@ Keys = Collection[tuple[object, ...]]
 """None of their values is NULL."""
 
 MOST_REPLACED = 25_000
-"""How many are written into the condition of what is replaced; with more MERGE is faster."""
+"""How many keys are written into the condition of what is replaced; with more MERGE is faster."""
 
 
 def with_most_values(
