@@ -113,6 +113,7 @@ def test_two_threads_apply_a_change_once(counted: Lake) -> None:
     counted.equals_its_query("v")
 
 
+@pytest.mark.nightly
 def test_where_no_lock_keeps_them_apart_the_second_of_two_refreshes_is_lost(
     counted: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,6 +226,7 @@ OTHER_PROCESS = """
 """
 
 
+@pytest.mark.nightly
 def test_two_processes_race_and_what_one_made_the_other_finds(
     ev: Everview, warehouse: Path
 ) -> None:

@@ -109,6 +109,7 @@ def test_five_batches_and_every_kind_of_view(lake: Lake, often: bool) -> None:
         assert len(lake.ev.view(name).history()) == refreshes + 1
 
 
+@pytest.mark.nightly
 def test_a_view_that_is_no_longer_small_is_merged_into(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
