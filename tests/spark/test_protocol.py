@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -113,22 +114,23 @@ def test_two_threads_apply_a_change_once(counted: Lake) -> None:
     counted.equals_its_query("v")
 
 
-@pytest.mark.nightly
-def test_where_no_lock_keeps_them_apart_the_second_of_two_refreshes_is_lost(
-    counted: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As on remote storage: a refresh begins and ends while another, begun before, is at work.
+WAYS = [
+    ("v", FEW, "INSERT INTO t VALUES (5), (5)", ("WRITE", "Append", False)),
+    ("v", FEW, "DELETE FROM t WHERE x = 2", ("MERGE", None, True)),
+    ("summed", 0, "INSERT INTO t VALUES (1)", ("WRITE", "Overwrite", True)),
+    ("summed", FEW, "INSERT INTO t VALUES (5)", ("WRITE", "Overwrite", False)),
+]
+"""By an append, a MERGE, rows replaced by key, all rows written anew."""
 
-    However it is written: by an append, a MERGE, rows replaced by key, all rows written anew.
-    """
+
+@pytest.mark.parametrize("ways", [WAYS[:1], pytest.param(WAYS, marks=pytest.mark.nightly)])
+def test_without_a_lock_the_second_of_two_is_lost(
+    counted: Lake, monkeypatch: pytest.MonkeyPatch, ways: list[Any]
+) -> None:
+    """As on remote storage: a refresh begins and ends while another, begun before, is at work."""
     monkeypatch.setattr(View, "directory", None)
     counted.create("summed", "SELECT x, count(*) AS n FROM t GROUP BY x")
-    for view, few, change, written in (
-        ("v", FEW, "INSERT INTO t VALUES (5), (5)", ("WRITE", "Append", False)),
-        ("v", FEW, "DELETE FROM t WHERE x = 2", ("MERGE", None, True)),
-        ("summed", 0, "INSERT INTO t VALUES (1)", ("WRITE", "Overwrite", True)),
-        ("summed", FEW, "INSERT INTO t VALUES (5)", ("WRITE", "Overwrite", False)),
-    ):
+    for view, few, change, written in ways:
         monkeypatch.setattr(own_rows, "FEW", few)
         counted.sql(change)
         assert overtaken(counted.ev, view).code is Code.COMMIT_LOST
