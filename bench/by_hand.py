@@ -57,6 +57,12 @@ def keep_table(ev: Everview, name: str, query: str) -> None:
     ev.sql(f"INSERT INTO {name} {query}")
 
 
+def rows_of_feed(ev: Everview, table: str, seen: Versions, now: Versions) -> int:
+    """How many rows the feed of a table has from one version on to another; it is read."""
+    feed = f"table_changes('{table}', {seen[table] + 1}, {now[table]})"
+    return int(ev.sql(f"SELECT count(_change_type) FROM {feed}").collect()[0][0])
+
+
 def netted_sql(table: str, columns: Iterable[str], first: int, last: int) -> str:
     """The change of a table between two versions, netted over the columns that are read."""
     listed = ", ".join(columns)

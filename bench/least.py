@@ -9,7 +9,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from bench.by_hand import SMALL, Versions, keep_table
+from bench.by_hand import SMALL, Versions, keep_table, rows_of_feed
 from bench.tpch import tables_of
 from bench.view import BenchView
 from everview import Everview
@@ -31,12 +31,8 @@ class Least:
         """Count the rows of all feeds at the same time, without adaptive planning, and commit."""
         tables = [t for t in tables_of([self.view.query]) if now[t] > seen[t]]
         with set_for(self.ev.spark, SMALL), ThreadPoolExecutor(len(tables)) as readers:
-            counts = readers.map(lambda t: self._changed(t, seen[t] + 1, now[t]), tables)
-            self.ev.spark.sql(f"INSERT INTO {self._table} VALUES ({sum(counts)}L)")
-
-    def _changed(self, table: str, first: int, last: int) -> int:
-        feed = f"table_changes('{table}', {first}, {last})"
-        return int(self.ev.spark.sql(f"SELECT count(_change_type) FROM {feed}").collect()[0][0])
+            counts = readers.map(lambda t: rows_of_feed(self.ev, t, seen, now), tables)
+            self.ev.sql(f"INSERT INTO {self._table} VALUES ({sum(counts)}L)")
 
     @property
     def _table(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bench.by_hand import Phases, keep_table
+from bench.by_hand import Phases, keep_table, rows_of_feed
 from bench.changes import Batch
 from bench.expert import ExpertOf
 from bench.least import Least
@@ -144,8 +144,7 @@ def version(ev: Everview, table: str) -> int:
 def read_feeds(ev: Everview, tables: Iterable[str], seen: Versions, now: Versions) -> None:
     """Read what the feeds of tables have from one version on to another."""
     for table in (t for t in tables if now[t] > seen[t]):
-        feed = f"table_changes('{table}', {seen[table] + 1}, {now[table]})"
-        ev.sql(f"SELECT count(_change_type) FROM {feed}").collect()
+        rows_of_feed(ev, table, seen, now)
 
 
 def tell(number: int, sample: Sample) -> None:

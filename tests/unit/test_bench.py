@@ -11,8 +11,10 @@ import pytest
 from bench import report
 from bench.changes import ORDERS, Batch
 from bench.commands import COMMANDS
+from bench.least import Least
 from bench.page import Section
 from bench.samples import Sample, Samples
+from bench.view import BenchView
 from bench.watch import Cost
 from everview import Action
 
@@ -69,6 +71,16 @@ def test_only_tables_that_are_read_change() -> None:
     some = queries.only({"q1", "q6"})
     assert some.tables == ("lineitem",)
     assert some.changed == "`lineitem`"
+
+
+def test_the_least_is_to_read_the_feeds_of_what_changed_and_to_commit() -> None:
+    ev, view = MagicMock(), BenchView("v", "SELECT 1 FROM lineitem JOIN orders ON true")
+    ev.sql.return_value.collect.return_value = [(7,)]
+    Least(ev, view).refresh({"lineitem": 3, "orders": 5}, {"lineitem": 6, "orders": 5})
+    assert [text for (text,), _ in ev.sql.call_args_list] == [
+        "SELECT count(_change_type) FROM table_changes('lineitem', 4, 6)",
+        "INSERT INTO least_v VALUES (7L)",
+    ]
 
 
 def test_the_page_says_where_rows_changed_side_by_side() -> None:

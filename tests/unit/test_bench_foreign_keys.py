@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import duckdb
 import pytest
@@ -13,7 +14,7 @@ from bench.commands import COMMANDS
 from bench.foreign_keys import inner_views, recursive, report
 from bench.foreign_keys.by_hand import captured_sql, merge_sql
 from bench.foreign_keys.parts import components, connected_parts, part, whole
-from bench.foreign_keys.rounds import STRATEGIES, delta, in_order
+from bench.foreign_keys.rounds import STRATEGIES, Contender, delta, in_order
 from bench.foreign_keys.updates import Updates, number_of
 from bench.foreign_keys.views import ARBITRARY, CHAIN, SNOWFLAKE, STAGES, STARS, JoinView
 from bench.samples import Sample, Samples
@@ -380,6 +381,14 @@ def test_the_plot_shows_what_computing_the_change_takes_of_a_refresh() -> None:
     assert f"  off            {'█' * 4}{'░' * 4} 4.0 s" in text
     assert f"  recursive IVM  {'█' * 32}{'░' * 16} 24.0 s" in text
     assert report.bar(0.0, 0.001, 1.0, "░") == "░"
+
+
+@pytest.mark.parametrize("baselines", [True, False])
+def test_the_methods_by_hand_can_be_left_out(baselines: bool) -> None:
+    (chain,) = (view for view in COMMANDS["foreign-keys"].views if view.name == "chain")
+    methods = Contender(MagicMock(), chain, baselines).by_hand
+    assert list(methods) == (["inner", "recursive"] if baselines else [])
+    assert not COMMANDS["foreign-keys"].without_baselines().baselines
 
 
 def test_some_views_need_their_own_tables_only() -> None:
