@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 Action = Mapping[str, Any]
+PLAIN = {"minReaderVersion": 1, "minWriterVersion": 7, "writerFeatures": ["changeDataFeed"]}
+"""What somebody must know who reads a plain table."""
 
 
 def field(name: str, type_: Any = "integer", nullable: bool = True) -> dict[str, Any]:
@@ -46,3 +48,17 @@ def write_summary(table: Path, version: int, content: Action) -> None:
     """Add the checksum file of a version, in which Delta repeats the metadata."""
     file = table / "_delta_log" / f"{version:020d}.crc"
     file.write_text(json.dumps(content), encoding="utf-8")
+
+
+def summary(*files: Action, **other: Any) -> dict[str, Any]:
+    """What the checksum file of a version has, of a plain table with such files."""
+    told = {
+        "metadata": metadata(field("a"), field("s", "string")),
+        "protocol": PLAIN,
+        "numFiles": len(files),
+    }
+    return {**told, "allFiles": list(files), **other}
+
+
+def file(path: str, **other: object) -> dict[str, Any]:
+    return {"path": path, "partitionValues": {}, "size": 1, "dataChange": False, **other}

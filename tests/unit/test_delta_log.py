@@ -40,39 +40,6 @@ def test_commits_that_only_move_files_or_say_something_change_no_row(tmp_path: P
     assert found == [True, False, False, False]
 
 
-def overwriting(**parameters: str) -> dict[str, Any]:
-    told = {"mode": "Overwrite", **parameters}
-    return {"commitInfo": {"operation": "WRITE", "operationParameters": told}}
-
-
-def test_an_overwritten_table_is_the_files_of_that_commit(tmp_path: Path) -> None:
-    write_commit(tmp_path, 0, info("CREATE TABLE"), {"metaData": metadata(field("a"))})
-    assert DeltaLog(tmp_path).files_written_anew() is None
-    write_commit(tmp_path, 1, overwriting(), add(), {"add": {"path": "b%20c.parquet"}}, remove())
-    write_commit(tmp_path, 2, info("WRITE"), {"txn": {"appId": "x", "version": 1}})
-    files = (tmp_path / "a.parquet", tmp_path / "b c.parquet")
-    assert DeltaLog(tmp_path).files_written_anew() == files
-
-
-@pytest.mark.parametrize(
-    "actions",
-    [
-        (info("WRITE"), add()),
-        (info("MERGE"), add(), remove()),
-        (info("OPTIMIZE"), add(False), remove(False)),
-        (overwriting(predicate='["k = 1"]'), add(), remove()),
-        (overwriting(), {"add": {"path": "a.parquet", "deletionVector": {}}}),
-        (add(),),
-    ],
-)
-def test_after_other_commits_the_files_of_a_table_are_not_told_by_one(
-    tmp_path: Path, actions: tuple[dict[str, Any], ...]
-) -> None:
-    write_commit(tmp_path, 0, overwriting(), add())
-    write_commit(tmp_path, 1, *actions)
-    assert DeltaLog(tmp_path).files_written_anew() is None
-
-
 def test_without_a_time_in_the_commit_the_files_own_counts(tmp_path: Path) -> None:
     file = write_commit(tmp_path, 0, {"commitInfo": {"operation": "WRITE"}}, add())
     os.utime(file, (1700000000, 1700000000))

@@ -18,7 +18,7 @@ from everview.spark.state import View
 from everview.spark.tables import Detail
 from everview.warehouse.delta_log import FEED, DeltaLog
 from tests.unit.given import plan
-from tests.unit.logs import add, write_commit
+from tests.unit.logs import add, file, summary, write_commit, write_summary
 from tests.unit.test_definition import define
 from tests.unit.test_records import RECORD
 
@@ -49,27 +49,17 @@ def test_a_view_of_few_rows_that_nobody_follows_is_rewritten(
     assert are_rewritten(view(properties), step, before) is rewritten
 
 
-OVERWRITTEN = {"operation": "WRITE", "operationParameters": {"mode": "Overwrite"}}
-
-
-@pytest.mark.parametrize(
-    ("commits", "properties", "from_files"),
-    [
-        ([OVERWRITTEN], {}, True),
-        ([OVERWRITTEN], {"delta.columnMapping.mode": "name"}, False),
-        ([OVERWRITTEN, {"operation": "MERGE"}], {}, False),
-    ],
-)
-def test_rows_are_read_from_files_only_where_these_are_all_there_is(
-    tmp_path: Path, commits: list[dict[str, object]], properties: dict[str, str], from_files: bool
-) -> None:
-    for version, told in enumerate(commits):
-        write_commit(tmp_path, version, {"commitInfo": told}, add())
-    stored, session = replace(view(properties), log=DeltaLog(tmp_path)), MagicMock()
+@pytest.mark.parametrize("is_told", [True, False])
+def test_rows_are_read_from_files_where_the_log_tells_them(tmp_path: Path, is_told: bool) -> None:
+    write_commit(tmp_path, 0, add())
+    (tmp_path / "a.parquet").touch()
+    if is_told:
+        write_summary(tmp_path, 0, summary(file("a.parquet")))
+    stored, session = replace(view({}), log=DeltaLog(tmp_path)), MagicMock()
     newest_rows(Writer(session, stored, lambda *_: None, RECORD))
     parquet = session.read.schema.return_value.parquet
-    assert parquet.call_args_list == ([call(str(tmp_path / "a.parquet"))] if from_files else [])
-    assert session.sql.called is not from_files
+    assert parquet.call_args_list == ([call(str(tmp_path / "a.parquet"))] if is_told else [])
+    assert session.sql.called is not is_told
 
 
 def test_rows_without_a_key_are_not_rewritten_nor_if_it_is_switched_off() -> None:

@@ -26,6 +26,8 @@ class Optimisation(StrEnum):
     """What stays small beside a small change is brought to what it meets."""
     SHARED_JOINS = "shared_joins"
     """What several branches beside a small change are joined with is joined once, to their sum."""
+    FILES = "files"
+    """Few files that a table's log names are read as they are; else Delta is asked for them."""
     STRAIGHT_SUMS = "straight_sums"
     """What is only added up is so straight from the feed; else it is netted and held before."""
     REWRITES = "rewrites"

@@ -25,6 +25,8 @@ class PinVersions:
     """Fix one version of each base table; nothing later reads any other."""
 
     tables: tuple[str, ...]
+    as_files: bool = True
+    """Whether what a log names is read from its files, without asking Delta for them."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,8 @@ def make_program(plan: Plan) -> Program:
     rewrites = plan.identity.is_key and plan.choices.uses(Optimisation.REWRITES)
     replaces = plan.identity.is_key and plan.choices.uses(Optimisation.REPLACES)
     apply = ApplyDelta(plan.columns, plan.identity, rewrites, replaces)
-    return Program(PinVersions(plan.tables), reads, check, ComputeDelta(plan), apply)
+    pin = PinVersions(plan.tables, plan.choices.uses(Optimisation.FILES))
+    return Program(pin, reads, check, ComputeDelta(plan), apply)
 
 
 def without_constraints(program: Program, distrusted: Collection[str]) -> Program:

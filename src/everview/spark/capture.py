@@ -17,9 +17,16 @@ from everview.algebra.scalars import TRUE
 from everview.maintenance.foreign_keys import Parts
 from everview.program.records import Dropped, Record
 from everview.program.steps import Program
-from everview.spark.changes import Captured, Changes, Passing, change_view
+from everview.spark.changes import Captured, Changes, Passing, change_view, view_name
 from everview.spark.commit import MustBeFull
-from everview.spark.feed import ASIDE, feed_sql, straight_feed_sql, why_unreadable
+from everview.spark.feed import (
+    ASIDE,
+    netted_sql,
+    straight_sql,
+    table_changes,
+    why_unreadable,
+)
+from everview.spark.files import feed_frame
 from everview.spark.hold import Held, hold
 from everview.spark.pins import Pin, rows_changed
 from everview.spark.session import temp_view
@@ -50,12 +57,13 @@ def _capture(
 ) -> Iterator[Captured]:
     """The change of one table; a feed that cannot be read may be a reason to recompute."""
     step = program.read(str(pin.name))
-    sql = feed_sql(pin.name, step.columns, *_versions(pin, before), step.matters)
-    if step.key:
-        sql = with_parts(f"({sql})", step.key)
     aside = ASIDE if step.matters != TRUE else ""
     with ExitStack() as stack:
         try:
+            feed = stack.enter_context(_feed(session, program, pin, before))
+            sql = netted_sql(feed, step.columns, step.matters)
+            if step.key:
+                sql = with_parts(f"({sql})", step.key)
             view = change_view(pin.name)
             change = stack.enter_context(hold(session.sql(sql), view, small, aside))
         except Exception as error:
@@ -72,15 +80,23 @@ def _capture(
 def _straight(session: SparkSession, program: Program, pin: Pin, before: Record) -> Iterator[str]:
     """The change of one table as it comes, not read before it is used."""
     step = program.read(str(pin.name))
-    sql = straight_feed_sql(pin.name, step.columns, *_versions(pin, before), step.matters)
-    with temp_view(session.sql(sql), change_view(pin.name)) as view:
-        yield view
+    with _feed(session, program, pin, before) as feed:
+        sql = straight_sql(feed, step.columns, step.matters)
+        with temp_view(session.sql(sql), change_view(pin.name)) as view:
+            yield view
 
 
-def _versions(pin: Pin, before: Record) -> tuple[int, int]:
-    """After which version of a table its change begins, and with which it ends."""
+@contextmanager
+def _feed(session: SparkSession, program: Program, pin: Pin, before: Record) -> Iterator[str]:
+    """What changed in a table since the last refresh, as it stands behind FROM, for a block."""
     position = before.position(str(pin.name))
-    return position.version if position else -1, pin.position.version
+    after = position.version if position else -1
+    frame = feed_frame(session, pin, after) if program.pin.as_files else None
+    if frame is None:
+        yield table_changes(pin.name, after, pin.position.version)
+        return
+    with temp_view(frame, view_name("feed", str(pin.name))) as view:
+        yield view
 
 
 def _parts(change: Held) -> Parts:

@@ -16,7 +16,10 @@ from everview.sql.literals import string
 ASIDE = "__ev_aside"
 """The column that says how many rows of a feed cannot matter."""
 
-_SIGN = "CASE WHEN _change_type IN ('insert', 'update_postimage') THEN 1 ELSE -1 END"
+CHANGE_TYPE = "_change_type"
+"""The column in which a feed says what became of a row."""
+
+_SIGN = f"CASE WHEN {CHANGE_TYPE} IN ('insert', 'update_postimage') THEN 1 ELSE -1 END"
 _GAP = ("DELTA_MISSING_CHANGE_DATA",)
 _SCHEMA = ("DELTA_CHANGE_DATA_FEED_INCOMPATIBLE",)
 _RETENTION = (
@@ -27,16 +30,19 @@ _RETENTION = (
 )
 
 
-def feed_sql(
-    table: Name, columns: Sequence[str], start: int, end: int, matters: Scalar = TRUE
-) -> str:
-    """The change of a table after version `start` up to `end`, as a signed bag.
+def table_changes(table: Name, start: int, end: int) -> str:
+    """What changed in a table after version `start` up to `end`, as it stands behind FROM."""
+    return f"table_changes({string(table.quoted())}, {start + 1}, {end})"
+
+
+def netted_sql(feed: str, columns: Sequence[str], matters: Scalar = TRUE) -> str:
+    """The change of a table as a signed bag, from its feed.
 
     Netted on the columns the view uses, so an update of others is no change at all. Rows for
     which `matters`, on the columns of CHANGED, is not true become one row without values that
     says in ASIDE how many they are: they are neither shuffled nor held.
     """
-    listed, feed = ", ".join(map(quote, columns)), _feed(table, start, end)
+    listed = ", ".join(map(quote, columns))
     if matters == TRUE:
         return (
             f"SELECT {listed}, sum({_SIGN}) AS {WEIGHT} FROM {feed}"
@@ -52,17 +58,11 @@ def feed_sql(
     )
 
 
-def straight_feed_sql(
-    table: Name, columns: Sequence[str], start: int, end: int, matters: Scalar
-) -> str:
+def straight_sql(feed: str, columns: Sequence[str], matters: Scalar) -> str:
     """The same change as it comes: a row for each of the feed that matters, with its sign."""
-    listed, feed = ", ".join(map(quote, columns)), _feed(table, start, end)
+    listed = ", ".join(map(quote, columns))
     where = "" if matters == TRUE else f" WHERE {emit_scalar(matters)}"
     return f"SELECT {listed}, {_SIGN} AS {WEIGHT} FROM {feed} AS {CHANGED}{where}"
-
-
-def _feed(table: Name, start: int, end: int) -> str:
-    return f"table_changes({string(table.quoted())}, {start + 1}, {end})"
 
 
 def is_no_longer_kept(error: Exception) -> bool:

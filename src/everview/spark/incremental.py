@@ -29,6 +29,7 @@ from everview.spark.capture import captured
 from everview.spark.changes import Changes
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.compute import Computation
+from everview.spark.files import read_as_files
 from everview.spark.hold import Held, hold
 from everview.spark.own_rows import are_few, are_rewritten, own_rows
 from everview.spark.pins import (
@@ -77,6 +78,7 @@ def refresh_incrementally(
             if are_rewritten(writer.view, program.apply, before):
                 reading = reader.submit(held.enter_context, own_rows(writer, small))
             changes = held.enter_context(captured(session, program, moved, before, small))
+            pins = held.enter_context(read_as_files(session, program, pins))
         if are_said_to_be_few if changes.passing else changes.are_small:
             held.enter_context(set_for(session, quickly))
         writer.observe(Point.CAPTURED, str(changes))

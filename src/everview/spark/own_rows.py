@@ -2,13 +2,11 @@
 
 To find a few rows in a Delta table and replace them takes MERGE eight Spark jobs and more, however
 small the table is. To read a small one takes four, while the changes are read, and to overwrite
-it four. Where its last commit wrote all of its files, as it does each time, they are known from
-that, and are read in one.
+it four. Where its log names its files they are read in one.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -18,11 +16,9 @@ from everview.catalog.names import quote
 from everview.program.records import Record
 from everview.program.steps import ApplyDelta
 from everview.spark.commit import Writer
+from everview.spark.files import table_frame
 from everview.spark.hold import Held, hold
 from everview.spark.state import View
-from everview.warehouse.delta_log import DeltaLog
-
-_PLAIN = re.compile(r"[\w./=-]+")
 
 FEW = 20_000
 """The number of stored rows up to which they are written anew."""
@@ -47,12 +43,8 @@ def own_rows(writer: Writer, small: int) -> Iterator[Held]:
 
 
 def newest_rows(writer: Writer) -> DataFrame:
-    """The state at its newest version; its files alone where they are all that there is to it."""
+    """The state at its newest version; from its files where they are all that there is to it."""
     session, view = writer.session, writer.view
-    files = view.log.files_written_anew() if isinstance(view.log, DeltaLog) else None
-    # another name of a column in the files, or a character that stands for others in a path
-    is_mapped = view.state.properties.get("delta.columnMapping.mode", "none") != "none"
-    if not files or is_mapped or not all(_PLAIN.fullmatch(str(file)) for file in files):
-        return session.sql(f"SELECT * FROM {view.state.name.at(view.log.head().version)}")
-    schema = session.table(view.state.name.quoted()).schema
-    return session.read.schema(schema).parquet(*map(str, files))
+    version = view.log.head().version
+    rows = table_frame(session, view.log, version)
+    return rows or session.sql(f"SELECT * FROM {view.state.name.at(version)}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from everview.catalog.names import Name
+from everview.catalog.names import Name, quote
 from everview.catalog.tables import Field, Table
 from everview.errors import Code, Problem, RefreshError
 from everview.program.definition import Definition
@@ -32,6 +32,8 @@ class Pin:
     detail: Detail
     log: Log
     position: SourcePosition
+    files: str = ""
+    """The temporary view over its files, while they are read as such."""
 
     @property
     def name(self) -> Name:
@@ -40,6 +42,11 @@ class Pin:
     @property
     def rows(self) -> str:
         """The table at the pinned version, as it stands behind FROM."""
+        return quote(self.files) if self.files else self.at_version
+
+    @property
+    def at_version(self) -> str:
+        """The same, read by Delta."""
         return self.name.at(self.position.version)
 
     def moved_since(self, before: SourcePosition) -> bool:
@@ -90,7 +97,7 @@ def _pin(
 
 def count_rows(session: SparkSession, pins: Iterable[Pin]) -> int:
     """The rows of all pinned tables together; Delta knows them without reading any."""
-    counts = (f"(SELECT count(*) FROM {pin.rows})" for pin in pins)
+    counts = (f"(SELECT count(*) FROM {pin.at_version})" for pin in pins)
     return int(session.sql(f"SELECT {' + '.join(counts)}").collect()[0][0])
 
 

@@ -35,6 +35,7 @@ from everview.program.view_log import newest_record
 from everview.spark import apply
 from everview.spark.bags import source_of
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Observe, Point, Writer
+from everview.spark.files import read_as_files
 from everview.spark.guard import checked_whole
 from everview.spark.hold import SMALL
 from everview.spark.incremental import refresh_incrementally
@@ -219,20 +220,21 @@ def _refresh_in_full(
 ) -> tuple[Record, Commit]:
     """Recompute the view at the pinned versions and replace its state."""
     definition, pace = writer.view.definition, writer.draft.pace
-    distrusted, violations = _proven(writer, pins, before)
     is_counted = _has_choice(definition) and (pace is None or pace.is_outdated)
-    record = replace(
-        writer.draft,
-        action=Action.FULL,
-        why=why,
-        sources=tuple(p.position for p in pins),
-        base_rows=count_rows(writer.session, pins) if is_counted else 0,
-        distrusted=distrusted,
-        violations=writer.draft.violations + violations,
-    )
-    state = writer.view.state.name
-    query = _stored_query(writer.view, program.compute.plan if program else None, pins)
-    return writer.write(apply.overwrite_sql(state, definition.stored, query), record)
+    with read_as_files(writer.session, program, pins) as pins:
+        distrusted, violations = _proven(writer, pins, before)
+        record = replace(
+            writer.draft,
+            action=Action.FULL,
+            why=why,
+            sources=tuple(p.position for p in pins),
+            base_rows=count_rows(writer.session, pins) if is_counted else 0,
+            distrusted=distrusted,
+            violations=writer.draft.violations + violations,
+        )
+        query = _stored_query(writer.view, program.compute.plan if program else None, pins)
+        state = writer.view.state.name
+        return writer.write(apply.overwrite_sql(state, definition.stored, query), record)
 
 
 def _proven(

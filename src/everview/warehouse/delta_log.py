@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from everview.errors import CatalogError, Code, Problem
 
@@ -60,6 +59,7 @@ class DeltaLog:
     """The log of the Delta table in a local directory; CatalogError where it cannot be read."""
 
     def __init__(self, table: Path) -> None:
+        self.table = table
         self._directory = table / "_delta_log"
 
     def exists(self) -> bool:
@@ -84,22 +84,19 @@ class DeltaLog:
     def newest_first(self) -> Iterator[Commit]:
         return (self._read(v) for v in reversed(self.versions()))
 
-    def files_written_anew(self) -> tuple[Path, ...] | None:
-        """All files of the table, if the last commit with files put them in the place of all.
+    def checksum(self, version: int) -> Mapping[str, Any] | None:
+        """What the checksum file of a version tells of the table; it may be missing or cut off."""
+        try:
+            text = self._file(version).with_suffix(".crc").read_text(encoding="utf-8")
+            content = json.loads(text)
+            return content if content["metadata"] else None
+        except _NOT_AS_EXPECTED:
+            return None
 
-        None where that is not so, or they have rows that do not count.
-        """
-        for version in reversed(self.versions()):
-            with _reading(self._file(version)):
-                actions = list(self._actions(version))
-            added = [action["add"] for action in actions if "add" in action]
-            if not added and not any("remove" in action for action in actions):
-                continue
-            infos = (action["commitInfo"] for action in actions if "commitInfo" in action)
-            if not _overwrites(next(infos, {})) or any("deletionVector" in add for add in added):
-                return None
-            return tuple(self._directory.parent / unquote(add["path"]) for add in added)
-        return None
+    def actions(self, version: int) -> list[Mapping[str, Any]]:
+        """What a commit did, as Delta wrote it down."""
+        with _reading(self._file(version)):
+            return list(self._actions(version))
 
     def metadata(self) -> TableMetadata | None:
         """The table's present columns and properties; None if the log does not tell."""
@@ -115,10 +112,9 @@ class DeltaLog:
         return self._checkpoint_metadata()
 
     def _summary(self, version: int) -> TableMetadata | None:
-        """What the checksum file of a version repeats; it may be missing or cut off."""
+        """What the checksum file of a version repeats."""
+        content = self.checksum(version) or {}
         try:
-            text = self._file(version).with_suffix(".crc").read_text(encoding="utf-8")
-            content = json.loads(text)
             features = (content.get("protocol") or {}).get("writerFeatures") or ()
             return _metadata(content["metadata"], features)
         except _NOT_AS_EXPECTED:
@@ -172,13 +168,6 @@ class DeltaLog:
             rows = parquet.read_table(file, columns=["metaData"])
             found = (row["metaData"] for row in rows.to_pylist() if row["metaData"])
             return next((_metadata(m) for m in found), None)
-
-
-def _overwrites(info: Mapping[str, Any]) -> bool:
-    """Whether a commit replaced all rows, and not those that a condition finds."""
-    parameters = info.get("operationParameters") or {}
-    is_write = info.get("operation") == "WRITE" and parameters.get("mode") == "Overwrite"
-    return is_write and "predicate" not in parameters
 
 
 @contextmanager

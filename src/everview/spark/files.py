@@ -1,0 +1,78 @@
+"""Tables and changes read from the files that a log names, without asking Delta for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import coalesce, col, lit
+from pyspark.sql.types import StringType, StructType
+
+from everview.program.steps import Program
+from everview.spark.changes import view_name
+from everview.spark.feed import CHANGE_TYPE
+from everview.spark.pins import Pin
+from everview.spark.session import temp_view
+from everview.spark.tables import Log
+from everview.warehouse.delta_log import DeltaLog
+from everview.warehouse.plain_files import ChangeFiles, change_files, table_files
+
+
+@contextmanager
+def read_as_files(
+    session: SparkSession, program: Program | None, pins: Sequence[Pin]
+) -> Iterator[tuple[Pin, ...]]:
+    """The pinned tables, for a block, each read from its files where its log tells them."""
+    with ExitStack() as views:
+
+        def as_files(pin: Pin) -> Pin:
+            frame = table_frame(session, pin.log, pin.position.version)
+            if frame is None:
+                return pin
+            view = temp_view(frame, view_name("table", str(pin.name)))
+            return replace(pin, files=views.enter_context(view))
+
+        reads_files = program is not None and program.pin.as_files
+        yield tuple(map(as_files, pins)) if reads_files else tuple(pins)
+
+
+def table_frame(session: SparkSession, log: Log, version: int) -> DataFrame | None:
+    """A table at a version from its files; None if Delta must be asked."""
+    files = table_files(log, version) if isinstance(log, DeltaLog) else None
+    return _read(session, _schema(files.schema), files.paths) if files else None
+
+
+def feed_frame(session: SparkSession, pin: Pin, after: int) -> DataFrame | None:
+    """What changed in a pinned table after a version, as its feed tells it, from files.
+
+    None if Delta must be asked.
+    """
+    log = pin.log
+    files = change_files(log, after, pin.position.version) if isinstance(log, DeltaLog) else None
+    return _changed(session, files) if files else None
+
+
+def _changed(session: SparkSession, files: ChangeFiles) -> DataFrame:
+    columns = _schema(files.schema)
+    with_type = StructType([*columns, *StructType().add(CHANGE_TYPE, StringType())])
+    found = []
+    if came := (*files.told, *files.came):
+        # the files of inserted rows do not say that they were
+        rows, said = _read(session, with_type, came), coalesce(col(CHANGE_TYPE), lit("insert"))
+        found.append(rows.withColumn(CHANGE_TYPE, said))
+    if files.went:
+        went = _read(session, columns, files.went)
+        found.append(went.withColumn(CHANGE_TYPE, lit("delete")))
+    return found[0] if len(found) == 1 else found[0].unionAll(found[1])
+
+
+def _read(session: SparkSession, schema: StructType, paths: Sequence[Path]) -> DataFrame:
+    return session.read.schema(schema).parquet(*map(str, paths))
+
+
+def _schema(text: str) -> StructType:
+    return StructType.fromJson(json.loads(text))

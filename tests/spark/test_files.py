@@ -1,0 +1,130 @@
+"""Tables and changes read from the files that a log names: the rows that Delta has, or none."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from pyspark.sql import DataFrame
+
+from everview.catalog.names import Name
+from everview.catalog.tables import Table
+from everview.program.records import SourcePosition
+from everview.spark.files import feed_frame, table_frame
+from everview.spark.pins import Pin
+from everview.spark.tables import describe, full_name, open_log
+from tests.spark.lake import VECTORS, Lake
+
+COLUMNS = """
+    id BIGINT NOT NULL, s STRING COMMENT 'text', x DECIMAL(9,2), d DOUBLE, at TIMESTAMP,
+    local TIMESTAMP_NTZ, day DATE, many ARRAY<STRUCT<a: INT, b: STRING>>
+"""
+ROWS = """
+    (1, 'a', 1.50, 0.5, TIMESTAMP '2026-01-01 10:00:00.123456',
+     TIMESTAMP_NTZ '1900-01-01 00:00:00', DATE '1582-10-15', array(struct(1, 'x'), NULL)),
+    (2, '', NULL, double('NaN'), TIMESTAMP '1600-01-01 00:00:00', NULL, DATE '9999-12-31', NULL),
+    (2, NULL, -0.01, double('-Infinity'), NULL, TIMESTAMP_NTZ '2026-01-01 00:00:00', NULL, array()),
+    (3, 'é', 9999999.99, -0.0, NULL, NULL, NULL, array(struct(NULL, 'it''s')))
+"""
+
+
+def pinned(lake: Lake, table: str) -> Pin:
+    """A table as it is now."""
+    name = full_name(lake.ev.spark, Name((table,)))
+    detail = describe(lake.ev.spark, name)
+    assert detail
+    log = open_log(lake.ev.spark, detail)
+    head = log.head()
+    position = SourcePosition(str(name), detail.id, head.version, head.timestamp)
+    return Pin(Table(name, ()), detail, log, position)
+
+
+def bag(rows: DataFrame) -> Counter[str]:
+    """Rows with their copies; NaN is equal to itself."""
+    return Counter(str(tuple(row.asDict().items())) for row in rows.collect())
+
+
+def read_as_delta_reads(lake: Lake, table: str, after: int) -> tuple[bool, bool]:
+    """Whether a table, and what changed after a version, is read from files.
+
+    What is read must be what Delta reads.
+    """
+    spark, pin = lake.ev.spark, pinned(lake, table)
+    version = pin.position.version
+    rows, feed = table_frame(spark, pin.log, version), feed_frame(spark, pin, after)
+    if rows is not None:
+        assert bag(rows) == bag(spark.sql(f"SELECT * FROM {table} VERSION AS OF {version}"))
+    if feed is not None:
+        told = spark.sql(f"SELECT * FROM table_changes('{table}', {after + 1}, {version})")
+        assert bag(feed) == bag(told.drop("_commit_version", "_commit_timestamp"))
+    return rows is not None, feed is not None
+
+
+@pytest.fixture
+def steps(lake: Lake) -> Lake:
+    lake.table("t", COLUMNS, ROWS)
+    lake.sql("CREATE TABLE news USING delta AS SELECT id + 2 AS id, 'new' AS s FROM t")
+    return lake
+
+
+def test_each_statement_is_read_from_its_files_or_by_delta(steps: Lake) -> None:
+    merged = "MERGE INTO t USING (SELECT DISTINCT * FROM news) AS n ON t.id = n.id"
+    statements = {
+        f"INSERT INTO t VALUES {ROWS}": (True, True),
+        "UPDATE t SET s = 'b', d = -d WHERE id = 1": (True, True),
+        "DELETE FROM t WHERE id = 2 AND s IS NULL": (True, True),
+        f"{merged} WHEN MATCHED THEN UPDATE SET s = n.s": (True, True),
+        f"{merged} WHEN NOT MATCHED THEN INSERT (id, s) VALUES (n.id, n.s)": (True, True),
+        # rows are moved to other files, and none is changed
+        f"{merged} WHEN MATCHED AND t.s = '?' THEN DELETE": (True, False),
+        "OPTIMIZE t": (True, False),
+        "ALTER TABLE t ADD COLUMN more STRING": (False, False),
+        "INSERT INTO t (id, more) VALUES (7, 'm')": (True, True),
+        "INSERT OVERWRITE t SELECT * FROM t WHERE id > 1": (True, False),
+        "DELETE FROM t": (False, True),
+        "RESTORE TABLE t TO VERSION AS OF 3": (False, False),
+    }
+    found = {}
+    for statement in statements:
+        after = pinned(steps, "t").position.version
+        steps.sql(statement)
+        found[statement] = read_as_delta_reads(steps, "t", after)
+    assert found == statements
+
+
+def test_several_commits_are_read_together(steps: Lake) -> None:
+    steps.sql("DELETE FROM t WHERE id = 1")
+    steps.sql("INSERT INTO t (id, s) VALUES (8, 'came'), (8, 'came')")
+    steps.sql("UPDATE t SET s = 'and went' WHERE id = 8")
+    steps.sql("DELETE FROM t WHERE id = 8")
+    assert read_as_delta_reads(steps, "t", 1) == (True, True)
+
+
+FED = "'delta.enableChangeDataFeed'='true'"
+
+
+@pytest.mark.parametrize(
+    ("columns", "properties"),
+    [
+        ("id INT, p STRING", f"PARTITIONED BY (p) TBLPROPERTIES ({FED})"),
+        ("id INT, p STRING", VECTORS),
+        ("id INT, p STRING", f"TBLPROPERTIES ({FED}, 'delta.columnMapping.mode'='name')"),
+        ("id INT, p CHAR(3)", f"TBLPROPERTIES ({FED})"),
+    ],
+    ids=["partitions", "vectors", "names", "types"],
+)
+def test_delta_reads_what_files_do_not_tell(lake: Lake, columns: str, properties: str) -> None:
+    lake.table("t", columns, "(1, 'a'), (2, 'b'), (3, NULL)", properties)
+    lake.create("v", "SELECT p, sum(id) AS s FROM t GROUP BY p")
+    lake.sql("DELETE FROM t WHERE id = 2")
+    assert read_as_delta_reads(lake, "t", 1) == (False, False)
+    lake.check("v")
+
+
+def test_switched_off_the_view_is_the_same(steps: Lake) -> None:
+    steps.create("v", "SELECT t.id, count(n.s) AS n FROM t LEFT JOIN news n USING (id) GROUP BY id")
+    steps.sql("UPDATE t SET id = 4 WHERE id = 1")
+    assert steps.ev.view("v").refresh(off="files").switched == ("files off",)
+    steps.equals_its_query("v")
+    steps.sql("UPDATE t SET id = 1 WHERE id = 4")
+    steps.check("v")
