@@ -72,13 +72,14 @@ def refresh_incrementally(
     are_said_to_be_few = 0 < rows_changed(moved, before) <= small
     quickly = small_settings(session)
     with ExitStack() as held:
-        reader = held.enter_context(ThreadPoolExecutor(1))
+        reader = held.enter_context(ThreadPoolExecutor(2))
         reading = None
         with set_for(session, quickly if are_said_to_be_few else {}):
             if are_rewritten(writer.view, program.apply, before):
                 reading = reader.submit(held.enter_context, own_rows(writer, small))
+            files = reader.submit(held.enter_context, read_as_files(session, program, pins))
             changes = held.enter_context(captured(session, program, moved, before, small))
-            pins = held.enter_context(read_as_files(session, program, pins))
+            pins = files.result()
         if are_said_to_be_few if changes.passing else changes.are_small:
             held.enter_context(set_for(session, quickly))
         writer.observe(Point.CAPTURED, str(changes))
