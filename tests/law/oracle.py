@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import duckdb
@@ -23,7 +23,7 @@ from everview.maintenance.choices import Choices, Optimisation
 from everview.maintenance.constraint_checks import Check
 from everview.maintenance.demand import Ranges
 from everview.maintenance.derivation import VIEW
-from everview.maintenance.folding import DELETE, INSERT, SAME, UPDATE
+from everview.maintenance.folding import DELETE, INSERT, SAME, UPDATE, beside_held_rows
 from everview.maintenance.foreign_keys import Parts, Strategy
 from everview.maintenance.groups import STATE
 from everview.maintenance.identity import COUNT, IdentityKind
@@ -295,6 +295,8 @@ class Maintained:
         known = dict(ranges)
         while not derivation.is_empty:
             let = derivation.lets[0]
+            if ranges:  # as where the stored rows are held
+                let = replace(let, relation=beside_held_rows(let.relation))
             relation = plan.computation(let, known, small=bool(ranges))
             self.read |= {s.table for s in scans(relation) if s.state is State.POST}
             if let.name == VIEW:

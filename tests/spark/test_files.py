@@ -67,6 +67,7 @@ def steps(lake: Lake) -> Lake:
     return lake
 
 
+@pytest.mark.nightly
 def test_each_statement_is_read_from_its_files_or_by_delta(steps: Lake) -> None:
     merged = "MERGE INTO t USING (SELECT DISTINCT * FROM news) AS n ON t.id = n.id"
     statements = {
@@ -93,8 +94,8 @@ def test_each_statement_is_read_from_its_files_or_by_delta(steps: Lake) -> None:
 
 
 def test_several_commits_are_read_together(steps: Lake) -> None:
-    steps.sql("DELETE FROM t WHERE id = 1")
-    steps.sql("INSERT INTO t (id, s) VALUES (8, 'came'), (8, 'came')")
+    steps.sql("DELETE FROM t")
+    steps.sql("INSERT INTO t (id, s) VALUES (8, 'came'), (8, 'came'), (9, NULL)")
     steps.sql("UPDATE t SET s = 'and went' WHERE id = 8")
     steps.sql("DELETE FROM t WHERE id = 8")
     assert read_as_delta_reads(steps, "t", 1) == (True, True)
@@ -106,12 +107,26 @@ FED = "'delta.enableChangeDataFeed'='true'"
 @pytest.mark.parametrize(
     ("columns", "properties"),
     [
-        ("id INT, p STRING", f"PARTITIONED BY (p) TBLPROPERTIES ({FED})"),
-        ("id INT, p STRING", VECTORS),
-        ("id INT, p STRING", f"TBLPROPERTIES ({FED}, 'delta.columnMapping.mode'='name')"),
-        ("id INT, p CHAR(3)", f"TBLPROPERTIES ({FED})"),
+        pytest.param("id INT, p STRING", VECTORS, id="vectors"),
+        pytest.param(
+            "id INT, p STRING",
+            f"PARTITIONED BY (p) TBLPROPERTIES ({FED})",
+            id="partitions",
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            "id INT, p STRING",
+            f"TBLPROPERTIES ({FED}, 'delta.columnMapping.mode'='name')",
+            id="names",
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            "id INT, p CHAR(3)",
+            f"TBLPROPERTIES ({FED})",
+            id="types",
+            marks=pytest.mark.nightly,
+        ),
     ],
-    ids=["partitions", "vectors", "names", "types"],
 )
 def test_delta_reads_what_files_do_not_tell(lake: Lake, columns: str, properties: str) -> None:
     lake.table("t", columns, "(1, 'a'), (2, 'b'), (3, NULL)", properties)

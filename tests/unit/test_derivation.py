@@ -182,3 +182,20 @@ def test_a_bag_is_scanned_with_the_columns_of_what_was_computed() -> None:
     assert Let("d1", t, "").scan == Scan("d1", "t", ("a", "b"), State.HELD)
     with pytest.raises(ValueError, match="several references"):
         _ = Let("d1", plan("select t.a from t, u").layers.top.input, "").scan  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("select a, sum(b) as s from t group by a", True),
+        ("select count(*) as n from t", True),
+        ("select a, max(b) as m from t group by a", False),  # asks first which extremes went
+        ("select a, median(b) as m from t group by a", False),
+        ("select a from t", False),
+        (LEFT_JOIN, False),
+    ],
+)
+def test_what_only_meets_held_rows_is_computed_with_them_in_one_query(
+    text: str, is_one: bool
+) -> None:
+    assert plan(text).derivation.is_one_query is is_one

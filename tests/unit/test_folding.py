@@ -8,7 +8,16 @@ import pytest
 from everview.algebra.printing import formula
 from everview.algebra.relations import Scan
 from everview.maintenance.derivation import VIEW
-from everview.maintenance.folding import BROKEN, DELETE, INSERT, OP, SAME, UPDATE, fold
+from everview.maintenance.folding import (
+    BROKEN,
+    DELETE,
+    INSERT,
+    OP,
+    SAME,
+    UPDATE,
+    beside_held_rows,
+    fold,
+)
 from everview.maintenance.groups import STATE
 from everview.sql.emit import DUCKDB, emit
 from tests.law.schemas import make_table
@@ -19,14 +28,29 @@ WITH_VALUE = "select a, count(*) as n, median(b) as m from t group by a"
 ONE_GROUP = "select count(*) as n, sum(b) as s from t"
 
 
-def formulas(text: str) -> dict[str, str]:
+def formulas(text: str, *, held: bool = False) -> dict[str, str]:
+    """The bags of a fold; `held` if all stored rows are."""
     groups = plan(text).groups
     assert groups is not None
-    return {let.name: formula(let.relation, {STATE: "stored"}) for let in fold(groups, "goal")}
+    lets = {let.name: let.relation for let in fold(groups, "goal")}
+    if held:
+        lets = {name: beside_held_rows(relation) for name, relation in lets.items()}
+    return {name: formula(relation, {STATE: "stored"}) for name, relation in lets.items()}
 
 
 def test_sums_need_the_change_and_the_stored_rows_only() -> None:
     assert formulas(SUMMED) == {"added": "Σ(Δt)", "goal": "added ⟕ (δ(added) ⋈ stored)"}
+
+
+def test_rows_that_are_all_held_are_not_sought_by_key_but_base_tables_are() -> None:
+    assert formulas(SUMMED, held=True) == {"added": "Σ(Δt)", "goal": "added ⟕ stored"}
+    assert formulas(WITH_VALUE, held=True) == {
+        "changed": "Δt",
+        "added": "Σ(changed)",
+        "anew": "γ(δ(changed) ⋈ t)",
+        "goal": "(added ⟕ stored) ⟕ anew",
+    }
+    assert formulas(ONE_GROUP, held=True) == formulas(ONE_GROUP)
 
 
 def test_other_values_are_computed_anew_at_the_touched_keys() -> None:

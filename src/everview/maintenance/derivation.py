@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
@@ -11,8 +12,8 @@ from everview.analysis.column_types import Types
 from everview.analysis.strata import Layers, Stratum
 from everview.maintenance.branches import change_of
 from everview.maintenance.existence import existence
-from everview.maintenance.folding import fold
-from everview.maintenance.groups import Groups
+from everview.maintenance.folding import beside_held_rows, fold
+from everview.maintenance.groups import STATE, Groups
 from everview.maintenance.keyed import keyed
 from everview.maintenance.lets import Let
 from everview.maintenance.merging import merge
@@ -38,6 +39,18 @@ class Derivation:
         first, *rest = self.lets
         left = Derivation(tuple(rest))
         return left.when_empty({first.name}) if was_empty else left
+
+    @property
+    def is_one_query(self) -> bool:
+        """Whether, where the stored rows are held, the first bag meets nothing else, and once.
+
+        Then the next is the last, and it takes less to compute both at once than to hold the first.
+        """
+        if len(self.lets) != 2:
+            return False
+        first, last = self.lets
+        read = Counter(scan.table for scan in scans(beside_held_rows(last.relation)))
+        return read == Counter([first.name, STATE])
 
     def when_empty(self, empty: Collection[str]) -> Derivation:
         """What is left of it when the changes of some tables, or some bags, have no rows."""

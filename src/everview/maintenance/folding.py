@@ -27,6 +27,7 @@ from everview.algebra.scalars import (
     disjunction,
     is_present,
 )
+from everview.algebra.trees import transform
 from everview.maintenance.accumulators import ROWS
 from everview.maintenance.branches import change_of
 from everview.maintenance.groups import OLD, PLUS, Groups
@@ -35,6 +36,8 @@ from everview.maintenance.lets import Let, at_keys, keys_of, renamed
 
 NOW = "#now"
 """The reference of a group's measures that are computed anew."""
+_KEYS = "#keys"
+"""The reference of the keys by which stored rows are sought."""
 _SAYS = "what is added to the groups' sums"
 OP = "__ev_op"
 INSERT, UPDATE, DELETE, BROKEN, SAME = "I", "U", "D", "X", "-"
@@ -54,6 +57,20 @@ def fold(groups: Groups, goal: str, at_u: Collection[str] = ()) -> tuple[Let, ..
     met = beside_anew(groups, beside_old(groups, added), anew)
     values: dict[str, Scalar] = {n: of(NOW, n) for n in groups.values}
     return changed, added, anew, new_rows(goal, groups, met, values, added.name)
+
+
+def beside_held_rows(relation: Relation) -> Relation:
+    """The same where all stored rows are held: they need not be sought by the keys of a change.
+
+    Q ⟕ (S ⋉ π_k Q) = Q ⟕ S, if rows meet by k.
+    """
+
+    def whole(node: Relation) -> Relation:
+        if isinstance(node, Join) and all(c.ref == _KEYS for c in node.left.columns):
+            return node.right
+        return node
+
+    return transform(relation, whole)
 
 
 @dataclass(frozen=True)
@@ -109,8 +126,8 @@ def _old(groups: Groups, added: Let) -> Project:
     if not groups.keys:
         return stored
     columns = tuple(c for c in added.scan.columns if c.name in groups.keys)
-    keys = keys_of(added.scan, columns, "#keys")
-    same = agreement((Column(OLD, k), Column("#keys", k)) for k in groups.keys)
+    keys = keys_of(added.scan, columns, _KEYS)
+    same = agreement((Column(OLD, k), Column(_KEYS, k)) for k in groups.keys)
     return at_keys(stored, keys, same)
 
 

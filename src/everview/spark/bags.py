@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -13,7 +13,7 @@ from everview.algebra.trees import scans
 from everview.catalog.names import quote
 from everview.maintenance.accumulators import ROWS
 from everview.maintenance.derivation import VIEW, Derivation
-from everview.maintenance.folding import BROKEN, OP
+from everview.maintenance.folding import BROKEN, OP, beside_held_rows
 from everview.maintenance.groups import STATE
 from everview.maintenance.identity import Identity, IdentityKind
 from everview.maintenance.lets import Let
@@ -34,6 +34,7 @@ from everview.spark.commit import MustBeFull, MustBeRebuilt, Writer
 from everview.spark.hold import Held, hold
 from everview.spark.pins import Pin
 from everview.spark.replacing import Touched
+from everview.spark.session import temp_view
 from everview.spark.state import View
 from everview.spark.touched_rows import touched_rows
 from everview.sql.change_parts import part_of
@@ -83,6 +84,10 @@ def computed(given: Given, plan: Plan, derivation: Derivation) -> Iterator[Delta
         bags = _Bags(given, plan, held, given.changes.ranges, given.changes.are_small)
         while not derivation.is_empty:
             first = derivation.lets[0]
+            if derivation.is_one_query and given.own() and not given.changes.passing:
+                bags.leave_open(first)
+                derivation = derivation.after_first(was_empty=False)
+                continue
             if first.name == VIEW:
                 yield bags.delta(first)
                 return
@@ -112,6 +117,11 @@ class _Bags:
         self.are_small = self.are_small and bag.is_small
         self.ranges |= ranges_of(let.name, bag, [c.name for c in let.relation.columns])
         return bag
+
+    def leave_open(self, let: Let) -> None:
+        """Name a bag, which is then computed where it is read."""
+        frame = self.given.writer.session.sql(self._sql(let))
+        self.held.enter_context(temp_view(frame, _bag_view(let.name)))
 
     def delta(self, let: Let) -> Delta:
         """Compute the last."""
@@ -146,18 +156,24 @@ class _Bags:
         return sums
 
     def _sql(self, let: Let) -> str:
+        read = {scan.table: scan.names for scan in scans(let.relation)}
+        if STATE in read:
+            self._touch(read)
+            if self._stored():
+                let = replace(let, relation=beside_held_rows(let.relation))
         relation = self.plan.computation(let, self.ranges, small=self.are_small)
-        self._touch(let)
         return emit(relation, replace(self.given, own=self._stored).source, weighted=True)
 
     def _stored(self) -> Held | None:
         """The stored rows, or all of them that are needed, if they are held."""
         return self.given.own() or (self.touched.rows if self.touched else None)
 
-    def _touch(self, let: Let) -> None:
-        """If a bag meets stored rows with what is added to them, hold those that it needs."""
-        read = {scan.table: scan.names for scan in scans(let.relation)}
-        if STATE not in read or self.given.own():
+    def _touch(self, read: Mapping[str, Sequence[str]]) -> None:
+        """Hold those stored rows that a bag meets with what is added to them.
+
+        `read` are the bags that it reads, with their columns.
+        """
+        if self.given.own():
             return
         (added,) = (bag for name, bag in self.by_name.items() if ROWS in read.get(name, ()))
         writer, step = self.given.writer, self.given.program.apply
