@@ -92,6 +92,7 @@ def test_what_is_said_of_columns_is_not_in_their_types(tmp_path: Path) -> None:
         {"allFiles": [file("with%20space.parquet")]},
         {"allFiles": [file("file:/elsewhere/a.parquet")]},
         {"allFiles": [file("/elsewhere/a.parquet")]},
+        {"metadata": {"id": "the-id"}},
         {"protocol": None},
         {"protocol": {"minReaderVersion": 2, "minWriterVersion": 5}},
         {"protocol": of_reader("columnMapping")},

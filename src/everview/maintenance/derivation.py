@@ -44,7 +44,7 @@ class Derivation:
     def is_one_query(self) -> bool:
         """Whether, where the stored rows are held, the first bag meets nothing else, and once.
 
-        Then the next is the last, and it takes less to compute both at once than to hold the first.
+        Then the next is the last, and the first need not be held.
         """
         if len(self.lets) != 2:
             return False

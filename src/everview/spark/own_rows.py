@@ -47,4 +47,6 @@ def newest_rows(writer: Writer) -> DataFrame:
     session, view = writer.session, writer.view
     version = view.log.head().version
     rows = table_frame(session, view.log, version)
-    return rows or session.sql(f"SELECT * FROM {view.state.name.at(version)}")
+    if rows is None:
+        return session.sql(f"SELECT * FROM {view.state.name.at(version)}")
+    return rows

@@ -72,10 +72,11 @@ def change_files(log: DeltaLog, after: int, to: int) -> ChangeFiles | None:
     """
     told = log.checksum(to)
     schema = _schema(told) if told else None
+    commits = range(after + 1, to + 1)
+    if schema is None or not set(commits) <= set(log.versions()):
+        return None
     files: dict[str, list[Mapping[str, Any]]] = {"cdc": [], "add": [], "remove": []}
-    for version in range(after + 1, to + 1):
-        if schema is None or log.commit(version) is None:
-            return None
+    for version in commits:
         changed = _changed(log.actions(version))
         if changed is None:
             return None
@@ -83,7 +84,7 @@ def change_files(log: DeltaLog, after: int, to: int) -> ChangeFiles | None:
             files[kind] += of_kind
     paths = {kind: _paths(log, of_kind) for kind, of_kind in files.items()}
     cdc, add, remove = paths["cdc"], paths["add"], paths["remove"]
-    if schema is None or cdc is None or add is None or remove is None:
+    if cdc is None or add is None or remove is None:
         return None
     few = 0 < len(cdc) + len(add) + len(remove) <= MOST_FILES
     return ChangeFiles(schema, cdc, add, remove) if few else None
@@ -121,7 +122,7 @@ def _schema(told: Mapping[str, Any]) -> str | None:
         protocol.get("minReaderVersion") == 3
         and _HARMLESS.issuperset(protocol.get("readerFeatures") or ())
     )
-    schema = json.loads(metadata["schemaString"])
+    schema = json.loads(metadata.get("schemaString") or "{}")
     if not is_known or metadata.get("partitionColumns") or not _is_plain(schema):
         return None
     return json.dumps(_bare(schema))
