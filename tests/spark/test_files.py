@@ -7,13 +7,14 @@ from collections import Counter
 import pytest
 from pyspark.sql import DataFrame
 
+from everview import Action
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
 from everview.program.records import SourcePosition
 from everview.spark.files import feed_frame, table_frame
 from everview.spark.pins import Pin
 from everview.spark.tables import describe, full_name, open_log
-from tests.spark.lake import VECTORS, Lake
+from tests.spark.lake import FEED, VECTORS, Lake
 
 COLUMNS = """
     id BIGINT NOT NULL, s STRING COMMENT 'text', x DECIMAL(9,2), d DOUBLE, at TIMESTAMP,
@@ -101,28 +102,25 @@ def test_several_commits_are_read_together(steps: Lake) -> None:
     assert read_as_delta_reads(steps, "t", 1) == (True, True)
 
 
-FED = "'delta.enableChangeDataFeed'='true'"
-
-
 @pytest.mark.parametrize(
     ("columns", "properties"),
     [
         pytest.param("id INT, p STRING", VECTORS, id="vectors"),
         pytest.param(
             "id INT, p STRING",
-            f"PARTITIONED BY (p) TBLPROPERTIES ({FED})",
+            f"PARTITIONED BY (p) {FEED}",
             id="partitions",
             marks=pytest.mark.nightly,
         ),
         pytest.param(
             "id INT, p STRING",
-            f"TBLPROPERTIES ({FED}, 'delta.columnMapping.mode'='name')",
+            FEED.replace(")", ", 'delta.columnMapping.mode'='name')"),
             id="names",
             marks=pytest.mark.nightly,
         ),
         pytest.param(
             "id INT, p CHAR(3)",
-            f"TBLPROPERTIES ({FED})",
+            FEED,
             id="types",
             marks=pytest.mark.nightly,
         ),
@@ -139,7 +137,8 @@ def test_delta_reads_what_files_do_not_tell(lake: Lake, columns: str, properties
 def test_switched_off_the_view_is_the_same(steps: Lake) -> None:
     steps.create("v", "SELECT t.id, count(n.s) AS n FROM t LEFT JOIN news n USING (id) GROUP BY id")
     steps.sql("UPDATE t SET id = 4 WHERE id = 1")
-    assert steps.ev.view("v").refresh(off="files").switched == ("files off",)
+    result = steps.ev.view("v").refresh(off="files")
+    assert (result.action, result.switched) == (Action.INCREMENTAL, ("files off",))
     steps.equals_its_query("v")
     steps.sql("UPDATE t SET id = 1 WHERE id = 4")
     steps.check("v")

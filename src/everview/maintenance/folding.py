@@ -66,7 +66,7 @@ def beside_held_rows(relation: Relation) -> Relation:
     """
 
     def whole(node: Relation) -> Relation:
-        if isinstance(node, Join) and all(c.ref == _KEYS for c in node.left.columns):
+        if isinstance(node, Join) and {c.ref for c in node.left.columns} == {_KEYS}:
             return node.right
         return node
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import coalesce, col, lit
-from pyspark.sql.types import StringType, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from everview.program.steps import Program
 from everview.spark.changes import view_name
@@ -58,7 +58,7 @@ def feed_frame(session: SparkSession, pin: Pin, after: int) -> DataFrame | None:
 
 def _changed(session: SparkSession, files: ChangeFiles) -> DataFrame:
     columns = _schema(files.schema)
-    with_type = StructType([*columns, *StructType().add(CHANGE_TYPE, StringType())])
+    with_type = StructType([*columns, StructField(CHANGE_TYPE, StringType())])
     found = []
     if came := (*files.told, *files.came):
         # the files of inserted rows do not say that they were

@@ -108,7 +108,7 @@ def _paths(log: DeltaLog, files: Sequence[Mapping[str, Any]]) -> tuple[Path, ...
     """Where files are; None if that cannot be written as it is, or not all of their rows count."""
     if len(files) > MOST_FILES or any(file.get("deletionVector") for file in files):
         return None
-    if any(file["path"].startswith("/") or ":" in file["path"] for file in files):
+    if any(file["path"].startswith("/") for file in files):
         return None
     paths = tuple(log.table / file["path"] for file in files)
     plain = all(_PLAIN_PATH.fullmatch(str(path)) and path.is_file() for path in paths)
