@@ -1,0 +1,112 @@
+"""Parquet files as Arrow reads them, where it reads what Spark would."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import pyarrow
+import pyarrow.compute
+import pyarrow.parquet
+
+Keys = Mapping[str, pyarrow.Array]
+"""For columns the values that are sought in them, NULL being one like others."""
+
+_TYPES = {
+    "boolean": pyarrow.bool_(),
+    "byte": pyarrow.int8(),
+    "short": pyarrow.int16(),
+    "integer": pyarrow.int32(),
+    "long": pyarrow.int64(),
+    "date": pyarrow.date32(),
+    "string": pyarrow.string(),
+    "binary": pyarrow.binary(),
+}
+"""The types whose values Arrow reads, and tells apart, as Spark does, besides decimals."""
+_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
+_AT_ONCE = 1 << 16
+"""How many rows are read at once: few enough to stay in the processor's cache."""
+_SPARK_VERSION, _OTHER_DATES = b"org.apache.spark.version", b"org.apache.spark.legacyDateTime"
+
+
+def arrow_schema(schema: str, names: Iterable[str]) -> pyarrow.Schema | None:
+    """Some columns of a table, given as the JSON of a Spark schema; None if Arrow may read one
+    otherwise than Spark.
+    """
+    types = {field["name"]: _arrow_type(field["type"]) for field in json.loads(schema)["fields"]}
+    read = {name: types.get(name) for name in names}
+    return None if None in read.values() else pyarrow.schema(list(read.items()))
+
+
+def _arrow_type(type_: object) -> pyarrow.DataType | None:
+    if not isinstance(type_, str):
+        return None
+    decimal = _DECIMAL.fullmatch(type_)
+    return pyarrow.decimal128(int(decimal[1]), int(decimal[2])) if decimal else _TYPES.get(type_)
+
+
+def are_known(paths: Iterable[Path], schema: pyarrow.Schema) -> bool:
+    """Whether files have dates of today's calendar, and columns under exactly these names."""
+    return all(_is_known(footer(path), schema.names) for path in paths)
+
+
+def _is_known(about: pyarrow.parquet.FileMetaData, names: Iterable[str]) -> bool:
+    said = about.metadata or {}
+    if _OTHER_DATES in said or said.get(_SPARK_VERSION, b"3") < b"3":
+        return False
+    there = {about.schema.column(n).path.split(".")[0] for n in range(about.num_columns)}
+    others = {name.lower() for name in there - set(names)}
+    return not any(name.lower() in others for name in names)
+
+
+@lru_cache(maxsize=256)
+def footer(path: Path) -> pyarrow.parquet.FileMetaData:
+    """What a file says of itself; no file of a Delta table is ever written again."""
+    return pyarrow.parquet.read_metadata(path)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A group of rows of a file."""
+
+    path: Path
+    group: int
+
+    def batches(self, schema: pyarrow.Schema) -> Iterator[pyarrow.RecordBatch]:
+        """Its rows, few at a time; a column that the file does not have is NULL."""
+        with pyarrow.parquet.ParquetFile(self.path, memory_map=True) as file:
+            there = [name for name in schema.names if name in file.schema_arrow.names]
+            for batch in file.iter_batches(_AT_ONCE, [self.group], there, use_threads=False):
+                none = {f.name: pyarrow.nulls(batch.num_rows, f.type) for f in schema}
+                read = {n: batch.column(n).cast(schema.field(n).type) for n in there}
+                yield pyarrow.record_batch(list((none | read).values()), schema=schema)
+
+    def size(self, names: Collection[str]) -> int:
+        """How many bytes are read for some columns."""
+        return sum(c.total_compressed_size for c in self._columns(names))
+
+    def may_have(self, keys: Keys) -> bool:
+        """Whether it may have rows with values that are sought, by its least and greatest."""
+        return all(_overlaps(c.statistics, keys[c.path_in_schema]) for c in self._columns(keys))
+
+    def _columns(self, names: Collection[str]) -> Iterator[pyarrow.parquet.ColumnChunkMetaData]:
+        about = footer(self.path).row_group(self.group)
+        columns = (about.column(n) for n in range(about.num_columns))
+        return (c for c in columns if c.path_in_schema in names)
+
+
+def pieces(paths: Iterable[Path]) -> list[Piece]:
+    """All groups of rows of some files."""
+    return [Piece(path, n) for path in paths for n in range(footer(path).num_row_groups)]
+
+
+def _overlaps(told: pyarrow.parquet.Statistics | None, values: pyarrow.Array) -> bool:
+    is_ordered = pyarrow.types.is_integer(values.type) or pyarrow.types.is_date(values.type)
+    if told is None or not told.has_min_max or values.null_count or not is_ordered:
+        return True
+    bounds = pyarrow.compute.min_max(values).as_py()
+    return len(values) > 0 and told.min <= bounds["max"] and bounds["min"] <= told.max
