@@ -30,6 +30,7 @@ from everview.maintenance.identity import COUNT, IdentityKind
 from everview.maintenance.lets import Let
 from everview.maintenance.plan import Plan, make_plan
 from everview.maintenance.screening import Screen
+from everview.maintenance.seeking import Seek
 from everview.maintenance.straight_sums import CAME, WENT, is_added_up, with_rows_counted
 from everview.program.definition import problems_in
 from everview.sql.binder import read_query
@@ -274,6 +275,8 @@ class Maintained:
         change = self._compute(plan, relevant, parts, ranges)
         is_same = rounded(change) == rounded(whole)
         assert is_same, "a row was dropped that matters, or key ranges changed ΔV"
+        sought = self._compute(plan, relevant, parts, ranges, seeks=True)
+        assert rounded(sought) == rounded(whole), "seeking rows by key must not change ΔV"
         return change
 
     def _others(self, plan: Plan, parts: dict[str, Parts]) -> dict[Strategy, Plan]:
@@ -289,14 +292,23 @@ class Maintained:
         return others
 
     def _compute(
-        self, plan: Plan, changes: dict[str, Bag], parts: dict[str, Parts], ranges: Ranges
+        self,
+        plan: Plan,
+        changes: dict[str, Bag],
+        parts: dict[str, Parts],
+        ranges: Ranges,
+        *,
+        seeks: bool = False,
     ) -> Bag:
         derivation = plan.when_changed(changes, parts, small=bool(ranges))
         known = dict(ranges)
+        sought: dict[Seek, str] = {}
         while not derivation.is_empty:
             let = derivation.lets[0]
             if ranges:  # as where the stored rows are held
                 let = replace(let, relation=beside_held_rows(let.relation))
+            if seeks:
+                let = _over_sought_rows(plan, let, known, sought)
             relation = plan.computation(let, known, small=bool(ranges))
             self.read |= {s.table for s in scans(relation) if s.state is State.POST}
             if let.name == VIEW:
@@ -443,13 +455,52 @@ def hold(let: Let, relation: Relation) -> int:
     return int(rows)
 
 
+def _over_sought_rows(plan: Plan, let: Let, known: Ranges, sought: dict[Seek, str]) -> Let:
+    """The bag over rows that are sought, and held, as long as there is more to seek."""
+    while True:
+        before = len(sought)
+        let = plan.sought(let, known, lambda seek: _name_of(seek, sought))
+        new = list(sought.items())[before:]
+        if not new:
+            return let
+        for seek, name in new:
+            _hold_rows(seek, name)
+            known |= _ranges_of(name, seek.names)
+
+
+def _name_of(seek: Seek, sought: dict[Seek, str]) -> str | None:
+    """Under which name rows are held; those of tables that are read by Spark are not."""
+    if seek.table == STATE:
+        return None
+    return sought.setdefault(seek, f"s{len(sought) + 1}")
+
+
+def _hold_rows(seek: Seek, name: str) -> None:
+    conditions = []
+    for column, bags in seek.at:
+        values = " UNION ALL ".join(
+            f'SELECT "{of}" AS v FROM {source(Scan(bag, bag, (of,), State.DELTA))}'
+            for bag, of in bags
+        )
+        conditions.append(f'EXISTS (FROM ({values}) WHERE v IS NOT DISTINCT FROM r."{column}")')
+    listed = ", ".join(f'"{n}"' for n in seek.names)
+    database().execute(
+        f'CREATE OR REPLACE TABLE "held_{name}" AS SELECT {listed}, 1 AS {WEIGHT}'
+        f' FROM "{own_name(seek.table)}" AS r WHERE {" AND ".join(conditions)}'
+    )
+
+
 def _held_ranges(let: Let) -> Ranges:
+    return _ranges_of(let.name, [c.name for c in let.relation.columns])
+
+
+def _ranges_of(name: str, columns: Iterable[str]) -> Ranges:
     found = {}
-    for column in let.relation.columns:
-        rows = fetch(f'SELECT "{column.name}" FROM "held_{let.name}"')
+    for column in columns:
+        rows = fetch(f'SELECT "{column}" FROM "held_{name}"')
         bounds = _bounds([value for (value,) in rows])
         if bounds:
-            found[let.name, column.name] = bounds
+            found[name, column] = bounds
     return found
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
+import pyarrow
 import pytest
 from pyspark.sql import DataFrame
 
@@ -11,9 +13,12 @@ from everview import Action
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
 from everview.program.records import SourcePosition
+from everview.spark import seeking
 from everview.spark.files import feed_frame, table_frame
+from everview.spark.hold import hold_rows
 from everview.spark.pins import Pin
 from everview.spark.tables import describe, full_name, open_log
+from everview.warehouse.plain_files import TableFiles
 from tests.spark.lake import FEED, VECTORS, Lake
 
 COLUMNS = """
@@ -142,3 +147,48 @@ def test_switched_off_the_view_is_the_same(steps: Lake) -> None:
     steps.equals_its_query("v")
     steps.sql("UPDATE t SET id = 1 WHERE id = 4")
     steps.check("v")
+
+
+SOUGHT = """
+    SELECT s.id, i.name, k.label FROM sale s JOIN item i ON s.of_item = i.i
+    LEFT JOIN kind k ON i.of_kind = k.k
+"""
+
+
+@pytest.mark.parametrize("off", ["", "arrow"])
+def test_rows_are_sought_in_files_unless_it_is_switched_off(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, off: str
+) -> None:
+    """Keys with NULLs, of strings and dates; a table that is changed, too; duplicates."""
+    sought: list[str] = []
+    rows_at = seeking.rows_at
+
+    def spy(files: TableFiles, *args: Any) -> pyarrow.Table | None:
+        sought.append(files.paths[0].parent.name)
+        return rows_at(files, *args)
+
+    monkeypatch.setattr(seeking, "rows_at", spy)
+    lake.table("kind", "k STRING, label STRING", "('a', 'A'), ('a', 'AA'), (NULL, 'none')")
+    lake.table("item", "i DATE, name STRING, of_kind STRING")
+    lake.sql("INSERT INTO item VALUES (DATE '2020-01-01', 'pen', 'a'), (NULL, 'ink', NULL)")
+    lake.sql("INSERT INTO item VALUES (DATE '2020-01-02', 'cup', 'b')")
+    lake.table("sale", "id INT, of_item DATE, note STRING")
+    lake.sql("INSERT INTO sale VALUES (1, DATE '2020-01-01', ''), (2, NULL, ''), (2, NULL, '')")
+    lake.create("v", SOUGHT)
+    lake.sql("INSERT INTO sale VALUES (3, DATE '2020-01-02', 'x'), (4, DATE '2020-01-01', NULL)")
+    lake.sql("UPDATE item SET of_kind = 'a' WHERE name = 'cup'")
+    lake.sql("DELETE FROM sale WHERE id = 1")
+    result = lake.ev.view("v").refresh(off=off)
+    assert result.action is Action.INCREMENTAL, result
+    lake.equals_its_query("v")
+    assert set(sought) == (set() if off else {"sale", "item", "kind"})
+
+
+@pytest.mark.parametrize("parts", [[[1], [], [2, 3]], [[], [], [1]], [[1, 2]]])
+def test_rows_in_several_pieces_are_all_held(lake: Lake, parts: list[list[int]]) -> None:
+    schema = pyarrow.schema([("a", pyarrow.int64())])
+    batches = [pyarrow.record_batch([pyarrow.array(p, pyarrow.int64())], schema) for p in parts]
+    rows = pyarrow.Table.from_batches(batches, schema)
+    with hold_rows(lake.ev.spark, rows, "in_pieces") as held:
+        found = [row.a for row in held.frame.collect()]
+    assert found == [a for part in parts for a in part]

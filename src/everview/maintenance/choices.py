@@ -28,6 +28,8 @@ class Optimisation(StrEnum):
     """What several branches beside a small change are joined with is joined once, to their sum."""
     FILES = "files"
     """Few files that a table's log names are read as they are; else Delta is asked for them."""
+    ARROW = "arrow"
+    """Few rows of such files are read and sought without Spark; else Spark does it."""
     STRAIGHT_SUMS = "straight_sums"
     """What is only added up is so straight from the feed; else it is netted and held before."""
     REWRITES = "rewrites"

@@ -6,7 +6,8 @@ further equalities, groups and partitions, to where it saves work:
 
 - a stratum is computed at the demanded keys only: they are joined into its input;
 - a base table is scanned between the least and the greatest demanded value, written as
-  literals, because Spark and Delta skip files by these and never by the other side of a join.
+  literals, because Spark and Delta skip files by these and never by the other side of a join;
+- or its rows are sought at the demanded values, and held (`seeking.py`).
 
 Columns are demanded through an equality only if they have one type: the order of '9' and '10'
 is not that of 9 and 10, and a comparison of different types can equate several values with one.
@@ -14,7 +15,7 @@ is not that of 9 and 10, and a comparison of different types can equate several 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from everview.algebra.columns import Column
@@ -24,10 +25,13 @@ from everview.algebra.relations import (
     Filter,
     Join,
     JoinKind,
+    Negate,
+    Net,
     Output,
     Project,
     Relation,
     Scan,
+    Union,
     Values,
     Window,
 )
@@ -60,6 +64,11 @@ class _Asker:
 
 _Demand = Mapping[Column, _Asker]
 
+Origins = tuple[tuple[str, Column], ...]
+"""What is held, each with the column, that has all values of a column."""
+Seeker = Callable[[Scan, Mapping[Column, Origins]], Relation]
+"""What is read instead of a base table, of whose columns only values of others are asked for."""
+
 
 @dataclass(frozen=True)
 class Pushdown:
@@ -68,6 +77,8 @@ class Pushdown:
     strata: Mapping[str, Stratum]
     types: Mapping[Column, str]
     ranges: Ranges
+    seeker: Seeker | None = None
+    """With it, strata of which nothing is asked for are left: more may be when rows are held."""
 
     def apply(self, relation: Relation) -> Relation:
         """The relation, computing of every stratum and base table only what is asked for."""
@@ -80,10 +91,9 @@ class Pushdown:
             case Values():
                 return node
             case Scan(table) if table in self.strata:
-                return self._stratum(node, asked)
+                return node if self.seeker and not asked else self._stratum(node, asked)
             case Scan():
-                found = [c for s in node.columns if s in asked for c in self._range(s, asked[s])]
-                return Filter(node, conjunction(*found)) if found else node
+                return self._table(node, asked)
             case Filter(input, predicate):
                 return Filter(self._push(input, self._closed(asked, predicate)), predicate)
             case Join():
@@ -92,6 +102,15 @@ class Pushdown:
                 asked = {c: a for c, a in asked.items() if c in key_columns(node)}
         below = _through(node, asked)
         return with_inputs(node, tuple(self._push(i, below) for i in inputs_of(node)))
+
+    def _table(self, scan: Scan, asked: _Demand) -> Relation:
+        """The rows of a base table that may be asked for."""
+        if self.seeker:
+            known = {c: _origins(asked[c].small, asked[c].column) for c in _of(scan, asked)}
+            at = {column: origins for column, origins in known.items() if origins}
+            return self.seeker(scan, at) if at else scan
+        found = [c for s in scan.columns if s in asked for c in self._range(s, asked[s])]
+        return Filter(scan, conjunction(*found)) if found else scan
 
     def _join(self, join: Join, asked: _Demand) -> Relation:
         left, right = self._offered(join.left), self._offered(join.right)
@@ -161,13 +180,13 @@ class Pushdown:
 
     def _type(self, asker: _Asker) -> str | None:
         """The type of the column whose values are asked for."""
-        _, column = _origin(asker.small, asker.column)
-        return self.types.get(column)
+        types = {self.types.get(c) for _, c in _origins(asker.small, asker.column)}
+        return types.pop() if len(types) == 1 else None
 
     def _range(self, column: Column, asker: _Asker) -> tuple[Scalar, ...]:
-        """Between the bounds of what is asked for."""
-        table, origin = _origin(asker.small, asker.column)
-        bounds = self.ranges.get((table, origin.name))
+        """Between the bounds of what is asked for, if all of it is in one place."""
+        found = {(name, c.name) for name, c in _origins(asker.small, asker.column)}
+        bounds = self.ranges.get(found.pop()) if len(found) == 1 else None
         if bounds is None:
             return ()
         value = ColumnRef(column)
@@ -254,15 +273,22 @@ def _through(node: Relation, asked: _Demand) -> _Demand:
     return asked
 
 
-def _origin(relation: Relation, column: Column) -> tuple[str, Column]:
-    """The held table and column that a column of a small relation shows, if it is that simple."""
+def _origins(relation: Relation, column: Column) -> Origins:
+    """What is held that has all values of a column of a small relation; nothing if unknown."""
     match relation:
         case Scan(table) if column in relation.columns:
-            return table, column
+            return ((table, column),)
         case Project(input, outputs) | Aggregate(input, outputs):
             for o in outputs:
                 if o.column == column and isinstance(o.scalar, ColumnRef):
-                    return _origin(input, o.scalar.column)
-        case Filter(input):
-            return _origin(input, column)
-    return "", column
+                    return _origins(input, o.scalar.column)
+        case Filter(input) | Negate(input) | Net(input):
+            return _origins(input, column)
+        case Union(inputs):
+            found = tuple(_origins(i, column) for i in inputs)
+            return tuple(o for origins in found for o in origins) if all(found) else ()
+        case Join(left, _, _, kind) if column in left.columns and kind is not JoinKind.FULL:
+            return _origins(left, column)
+        case Join(_, right, _, JoinKind.INNER):
+            return _origins(right, column)
+    return ()

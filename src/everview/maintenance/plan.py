@@ -43,6 +43,7 @@ from everview.maintenance.identity import (
 )
 from everview.maintenance.lets import Let
 from everview.maintenance.screening import Screen, screens
+from everview.maintenance.seeking import Naming, with_sought_rows
 from everview.maintenance.shared_joins import share_joins
 
 
@@ -232,6 +233,12 @@ class Plan:
         if not small or not self.choices.uses(Optimisation.BROADCASTS):
             return relation
         return broadcast_joins(relation, self.keys, types)
+
+    def sought(self, let: Let, ranges: Ranges, naming: Naming) -> Let:
+        """The same bag, read from rows of tables that are sought by what is held so far."""
+        pushdown = self._pushdown({**self.types, **let.types}, ranges)
+        relation = without_old_versions(let.relation)
+        return replace(let, relation=with_sought_rows(relation, pushdown, naming))
 
     def _pushdown(self, types: Types, ranges: Ranges) -> Pushdown:
         return Pushdown({s.name: s for s in self.layers.strata}, types, ranges)

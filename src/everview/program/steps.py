@@ -27,6 +27,8 @@ class PinVersions:
     tables: tuple[str, ...]
     as_files: bool = True
     """Whether what a log names is read from its files, without asking Delta for them."""
+    by_arrow: bool = True
+    """Whether few rows of such files are read and sought without Spark."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,8 @@ def make_program(plan: Plan) -> Program:
     rewrites = plan.identity.is_key and plan.choices.uses(Optimisation.REWRITES)
     replaces = plan.identity.is_key and plan.choices.uses(Optimisation.REPLACES)
     apply = ApplyDelta(plan.columns, plan.identity, rewrites, replaces)
-    pin = PinVersions(plan.tables, plan.choices.uses(Optimisation.FILES))
+    as_files, by_arrow = map(plan.choices.uses, (Optimisation.FILES, Optimisation.ARROW))
+    pin = PinVersions(plan.tables, as_files, as_files and by_arrow)
     return Program(pin, reads, check, ComputeDelta(plan), apply)
 
 

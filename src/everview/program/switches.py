@@ -4,7 +4,7 @@ The state is as the view was created with it, and stays so: every other refresh 
 
     ranges, broadcasts   how a bag is computed, and nothing else
     shared_joins         by which bags the same change is computed, and nothing else
-    files                how tables and changes are read, and nothing else
+    files, arrow         how tables and changes are read, and nothing else
     straight_sums        how changes are read, and nothing else
     rewrites, replaces   how the change is written, and nothing else
     extremes             the same columns, MIN and MAX computed anew

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from pyspark.errors import ArithmeticException
 
@@ -26,14 +27,15 @@ from everview.spark.changes import (
     Bounds,
     Changes,
     Passing,
+    bag_view,
     change_view,
     ranges_of,
-    view_name,
 )
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Writer
 from everview.spark.hold import Held, hold
 from everview.spark.pins import Pin
 from everview.spark.replacing import Touched
+from everview.spark.seeking import Seeking
 from everview.spark.session import temp_view
 from everview.spark.state import View
 from everview.spark.touched_rows import touched_rows
@@ -109,19 +111,24 @@ class _Bags:
     by_name: dict[str, Held] = field(default_factory=dict)
     touched: Touched | None = None
 
+    @cached_property
+    def seeking(self) -> Seeking:
+        """The seeks so far, of tables whose files are known."""
+        given, by_arrow = self.given, self.given.program.pin.by_arrow
+        files = {str(pin.name): pin.files for pin in given.pins if pin.files and by_arrow}
+        return Seeking(given.writer.session, files, given.small, self.held, self._bag, self._keep)
+
     def add(self, let: Let) -> Held:
         """Compute a bag that is not the last."""
         passing = self.given.changes.passing
         bag = self._add_up(passing, let) if passing and not self.by_name else self._hold(let)
-        self.by_name[let.name] = bag
-        self.are_small = self.are_small and bag.is_small
-        self.ranges |= ranges_of(let.name, bag, [c.name for c in let.relation.columns])
+        self._keep(let.name, bag, [c.name for c in let.relation.columns])
         return bag
 
     def leave_open(self, let: Let) -> None:
         """Name a bag, which is then computed where it is read."""
         frame = self.given.writer.session.sql(self._sql(let))
-        self.held.enter_context(temp_view(frame, _bag_view(let.name)))
+        self.held.enter_context(temp_view(frame, bag_view(let.name)))
 
     def delta(self, let: Let) -> Delta:
         """Compute the last."""
@@ -137,7 +144,7 @@ class _Bags:
         frame = self.given.writer.session.sql(self._sql(let))
         only = let.only_small
         with or_recomputed():
-            bag = hold(frame, _bag_view(let.name), self.given.small, only_small=only)
+            bag = hold(frame, bag_view(let.name), self.given.small, only_small=only)
             return self.held.enter_context(bag)
 
     def _add_up(self, passing: Passing, let: Let) -> Held:
@@ -161,8 +168,20 @@ class _Bags:
             self._touch(read)
             if self._stored():
                 let = replace(let, relation=beside_held_rows(let.relation))
+        if self.are_small:
+            let = self.seeking.over_sought_rows(let, self.plan, self.ranges)
         relation = self.plan.computation(let, self.ranges, small=self.are_small)
         return emit(relation, replace(self.given, own=self._stored).source, weighted=True)
+
+    def _bag(self, name: str) -> Held | None:
+        """What is held under the name of a table's change, or of a bag."""
+        changes = self.given.changes.captured
+        return changes[name].held if name in changes else self.by_name.get(name)
+
+    def _keep(self, name: str, bag: Held, columns: Iterable[str]) -> None:
+        self.by_name[name] = bag
+        self.are_small = self.are_small and bag.is_small
+        self.ranges |= ranges_of(name, bag, columns)
 
     def _stored(self) -> Held | None:
         """The stored rows, or all of them that are needed, if they are held."""
@@ -190,7 +209,7 @@ def source_of(view: View, pins: Sequence[Pin], own: OwnRows = lambda: None) -> S
             return rows.view if rows else view.state.name.at(view.log.head().version)
         pin = by_table.get(scan.table)
         if pin is None:
-            return quote(_bag_view(scan.table))
+            return quote(bag_view(scan.table))
         if scan.state.is_change:
             return part_of(quote(change_view(pin.name)), scan.state)
         return pin.rows
@@ -210,10 +229,6 @@ def or_recomputed() -> Iterator[None]:
         what = error.getCondition() or "arithmetic error"
         message = f"the change of the view cannot be computed ({what})"
         raise MustBeFull(Why(Reason.STATE_INVALID, message)) from error
-
-
-def _bag_view(name: str) -> str:
-    return view_name("bag", name)
 
 
 def _check(delta: Held, identity: Identity) -> None:

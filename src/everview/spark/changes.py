@@ -103,6 +103,11 @@ def change_view(table: Name) -> str:
     return view_name("change", str(table))
 
 
+def bag_view(name: str) -> str:
+    """The temporary view under which a bag is read."""
+    return view_name("bag", name)
+
+
 def view_name(kind: str, name: str) -> str:
     """A name for a temporary view that needs no quotes and that no other name gives."""
     return f"__ev_{kind}_" + "".join(c if c.isalnum() else f"_{ord(c):x}_" for c in name)

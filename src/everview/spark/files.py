@@ -19,7 +19,7 @@ from everview.spark.pins import Pin
 from everview.spark.session import temp_view
 from everview.spark.tables import Log
 from everview.warehouse.delta_log import DeltaLog
-from everview.warehouse.plain_files import ChangeFiles, change_files, table_files
+from everview.warehouse.plain_files import ChangeFiles, TableFiles, change_files, table_files
 
 
 @contextmanager
@@ -30,11 +30,12 @@ def read_as_files(
     with ExitStack() as views:
 
         def as_files(pin: Pin) -> Pin:
-            frame = table_frame(session, pin.log, pin.position.version)
-            if frame is None:
+            files = files_of_table(pin.log, pin.position.version)
+            if files is None:
                 return pin
+            frame = _read(session, _schema_of(files), files.paths)
             view = temp_view(frame, view_name("table", str(pin.name)))
-            return replace(pin, files=views.enter_context(view))
+            return replace(pin, files=files, view=views.enter_context(view))
 
         reads_files = program is not None and program.pin.as_files
         yield tuple(map(as_files, pins)) if reads_files else tuple(pins)
@@ -42,8 +43,8 @@ def read_as_files(
 
 def table_frame(session: SparkSession, log: Log, version: int) -> DataFrame | None:
     """A table at a version from its files; None if Delta must be asked."""
-    files = table_files(log, version) if isinstance(log, DeltaLog) else None
-    return _read(session, _schema(files.schema), files.paths) if files else None
+    files = files_of_table(log, version)
+    return _read(session, _schema_of(files), files.paths) if files else None
 
 
 def feed_frame(session: SparkSession, pin: Pin, after: int) -> DataFrame | None:
@@ -51,13 +52,28 @@ def feed_frame(session: SparkSession, pin: Pin, after: int) -> DataFrame | None:
 
     None if Delta must be asked.
     """
-    log = pin.log
-    files = change_files(log, after, pin.position.version) if isinstance(log, DeltaLog) else None
+    files = files_of_change(pin, after)
     return _changed(session, files) if files else None
 
 
+def files_of_table(log: Log, version: int) -> TableFiles | None:
+    """The files that are a table at a version; None if Delta must be asked."""
+    return table_files(log, version) if isinstance(log, DeltaLog) else None
+
+
+def files_of_change(pin: Pin, after: int) -> ChangeFiles | None:
+    """The files with what changed in a pinned table after a version; None likewise."""
+    log = pin.log
+    return change_files(log, after, pin.position.version) if isinstance(log, DeltaLog) else None
+
+
+def _schema_of(files: TableFiles | ChangeFiles) -> StructType:
+    """The columns of a table, whose files these are."""
+    return StructType.fromJson(json.loads(files.schema))
+
+
 def _changed(session: SparkSession, files: ChangeFiles) -> DataFrame:
-    columns = _schema(files.schema)
+    columns = _schema_of(files)
     with_type = StructType([*columns, StructField(CHANGE_TYPE, StringType())])
     found = []
     if came := (*files.told, *files.came):
@@ -72,7 +88,3 @@ def _changed(session: SparkSession, files: ChangeFiles) -> DataFrame:
 
 def _read(session: SparkSession, schema: StructType, paths: Sequence[Path]) -> DataFrame:
     return session.read.schema(schema).parquet(*map(str, paths))
-
-
-def _schema(text: str) -> StructType:
-    return StructType.fromJson(json.loads(text))

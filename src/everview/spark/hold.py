@@ -11,11 +11,12 @@ import datetime
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow
 import pyarrow.compute
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from everview.algebra.scalars import Literal
 from everview.catalog.names import quote
@@ -91,14 +92,14 @@ class Held:
         if self.table is None or not self.rows:
             return {}
         found = {name: self.table.column(name) for name in columns}
-        whole = {name: v for name, v in found.items() if not v.null_count and _is_ordered(v.type)}
+        whole = {name: v for name, v in found.items() if not v.null_count and is_ordered(v.type)}
         listed = {name: values.unique().to_pylist() for name, values in whole.items()}
         named = with_most_values(listed, most)
         return dict([named]) if named else {}
 
 
 def _range(values: pyarrow.ChunkedArray) -> tuple[Literal, Literal] | None:
-    if values.null_count or not _is_ordered(values.type):
+    if values.null_count or not is_ordered(values.type):
         return None
     bounds = pyarrow.compute.min_max(values).as_py()
     first, last = _rounded(bounds["min"], bounds["max"], values.type)
@@ -117,13 +118,28 @@ def _rounded(low: object, high: object, type_: pyarrow.DataType) -> tuple[object
     return low, high
 
 
-def _is_ordered(type_: pyarrow.DataType) -> bool:
+def is_ordered(type_: pyarrow.DataType) -> bool:
+    """Whether values of a type are compared here as Spark compares them."""
     ordered = (pyarrow.types.is_integer, pyarrow.types.is_date, pyarrow.types.is_string)
     return any(is_type(type_) for is_type in ordered)
 
 
 class NotSmall(Exception):  # noqa: N818  (a finding, not an error)
     """There are too many rows for what was to be held only if it is small."""
+
+
+@contextmanager
+def hold_rows(
+    session: SparkSession, rows: pyarrow.Table, view: str, schema: StructType | None = None
+) -> Iterator[Held]:
+    """Rows that are at hand, under a temporary view for a block; Arrow's types tell Spark's.
+
+    In one piece: of several, PySpark leaves out those behind an empty one.
+    """
+    rows = rows.combine_chunks()
+    local = session.createDataFrame(rows, schema) if schema else session.createDataFrame(rows)
+    with temp_view(local, view):
+        yield Held(view, rows.num_rows, local, rows)
 
 
 @contextmanager
@@ -150,9 +166,8 @@ def hold(
             numbers = few.column(aside)
             number = pyarrow.compute.sum(numbers).as_py() or 0
             few = few.filter(numbers.is_null()).drop_columns([aside])
-        local = frame.sparkSession.createDataFrame(few, schema=schema)
-        with temp_view(local, view):
-            yield Held(view, few.num_rows, local, few, number)
+        with hold_rows(frame.sparkSession, few, view, schema) as held:
+            yield replace(held, aside=number)
         return
     kept, number = frame.localCheckpoint(), 0
     if aside:

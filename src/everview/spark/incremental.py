@@ -76,7 +76,7 @@ def refresh_incrementally(
         reading = None
         with set_for(session, quickly if are_said_to_be_few else {}):
             if are_rewritten(writer.view, program.apply, before):
-                reading = reader.submit(held.enter_context, own_rows(writer, small))
+                reading = reader.submit(held.enter_context, own_rows(writer, program, small))
             files = reader.submit(held.enter_context, read_as_files(session, program, pins))
             changes = held.enter_context(captured(session, program, moved, before, small))
             pins = files.result()

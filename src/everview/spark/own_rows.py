@@ -14,12 +14,14 @@ from pyspark.sql import DataFrame
 
 from everview.catalog.names import quote
 from everview.program.records import Record
-from everview.program.steps import ApplyDelta
+from everview.program.steps import ApplyDelta, Program
 from everview.spark.commit import Writer
-from everview.spark.files import table_frame
-from everview.spark.hold import Held, hold
+from everview.spark.files import files_of_table, table_frame
+from everview.spark.hold import Held, hold, hold_rows
 from everview.spark.state import View
+from everview.warehouse.file_rows import rows_at
 
+_VIEW = "__ev_own_rows"
 FEW = 20_000
 """The number of stored rows up to which they are written anew."""
 
@@ -35,11 +37,18 @@ def are_rewritten(view: View, step: ApplyDelta, before: Record) -> bool:
 
 
 @contextmanager
-def own_rows(writer: Writer, small: int) -> Iterator[Held]:
+def own_rows(writer: Writer, program: Program, small: int) -> Iterator[Held]:
     """The stored rows of a view as they are now, held for a block."""
-    columns = map(quote, writer.view.definition.stored)
-    with hold(newest_rows(writer).select(*columns), "__ev_own_rows", small) as held:
-        yield held
+    session, view, columns = writer.session, writer.view, writer.view.definition.stored
+    version = view.log.head().version
+    files = files_of_table(view.log, version) if program.pin.by_arrow else None
+    rows = rows_at(files, columns, {}, small) if files else None
+    if rows is not None:
+        held = hold_rows(session, rows, _VIEW)
+    else:
+        held = hold(newest_rows(writer).select(*map(quote, columns)), _VIEW, small)
+    with held as rows_held:
+        yield rows_held
 
 
 def newest_rows(writer: Writer) -> DataFrame:

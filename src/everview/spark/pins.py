@@ -22,6 +22,7 @@ from everview.spark.tables import (
     open_log,
 )
 from everview.sql.stored_constraints import constraints_of
+from everview.warehouse.plain_files import TableFiles
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,10 @@ class Pin:
     detail: Detail
     log: Log
     position: SourcePosition
-    files: str = ""
-    """The temporary view over its files, while they are read as such."""
+    files: TableFiles | None = None
+    """Its files, while they are read as such."""
+    view: str = ""
+    """The temporary view over them."""
 
     @property
     def name(self) -> Name:
@@ -42,7 +45,7 @@ class Pin:
     @property
     def rows(self) -> str:
         """The table at the pinned version, as it stands behind FROM."""
-        return quote(self.files) if self.files else self.at_version
+        return quote(self.view) if self.view else self.at_version
 
     @property
     def at_version(self) -> str:
