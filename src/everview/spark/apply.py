@@ -176,6 +176,13 @@ def overwrite_sql(state: Name, columns: Sequence[str], query: str) -> str:
     return f"INSERT OVERWRITE {state.quoted()} ({listed}) SELECT {listed} FROM ({query})"
 
 
+def rewritten_sql(state: Name, columns: Sequence[str], held: str) -> str:
+    """Write all rows anew from where they are held, into one file."""
+    listed = ", ".join(map(quote, columns))
+    rows = f"SELECT /*+ COALESCE(1) */ {listed} FROM {held}"
+    return f"INSERT OVERWRITE {state.quoted()} ({listed}) {rows}"
+
+
 def counted_sql(columns: Sequence[str], query: str) -> str:
     """A query's rows, each once with its count."""
     listed = ", ".join(map(quote, columns))

@@ -30,7 +30,7 @@ from everview.spark.changes import Changes
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.compute import Computation
 from everview.spark.files import read_as_files
-from everview.spark.hold import Held, hold
+from everview.spark.hold import Held, hold, hold_rows
 from everview.spark.own_rows import are_few, are_rewritten, own_rows
 from everview.spark.pins import (
     Pin,
@@ -39,7 +39,8 @@ from everview.spark.pins import (
     why_key_lost,
     why_not_continuous,
 )
-from everview.spark.replacing import Touched
+from everview.spark.replacing import Touched, are_told_apart
+from everview.spark.rewriting import rows_after
 from everview.spark.session import set_for, setting
 from everview.spark.state import keep_deletion_vectors
 from everview.spark.trust import check_identity
@@ -108,7 +109,7 @@ def refresh_incrementally(
             return _advance(writer, record)
         if not are_few(before) and (counts.updated or counts.deleted):
             keep_deletion_vectors(session, writer.view)
-        return _apply(writer, program.apply, delta.held, own(), delta.touched, record)
+        return _apply(writer, program, delta.held, own(), delta.touched, record)
 
 
 def small_settings(session: SparkSession) -> Mapping[str, str]:
@@ -185,28 +186,43 @@ def _advance(writer: Writer, record: Record) -> tuple[Record, Commit]:
 
 def _apply(
     writer: Writer,
-    step: ApplyDelta,
+    program: Program,
     delta: Held,
     own: Held | None,
     touched: Touched | None,
     record: Record,
 ) -> tuple[Record, Commit]:
+    step = program.apply
     state, identity, columns = writer.view.state.name, step.identity, step.columns
     if not record.rows.updated and not record.rows.deleted:
         return writer.write(apply.append_sql(state, columns, identity, delta.view), record)
     if not identity.is_key:
         return _apply_by_row(writer, step, delta, record)
     if own:
-        sql = apply.rewrite_sql(
-            state, columns, delta.view, own.view, _match(delta, identity.columns)
-        )
-        return writer.write(sql, record)
+        return _rewrite(writer, program, delta, own, record)
     where = replacing.condition(writer, step, delta, touched)
     if where:
         new = writer.session.sql(apply.new_rows_sql(columns, delta.view))
         return writer.replace_rows(new, where, record)
     match = _match(delta, identity.columns, record.stored)
     return writer.write(apply.merge_by_key_sql(state, columns, delta.view, match), record)
+
+
+def _rewrite(
+    writer: Writer, program: Program, delta: Held, own: Held, record: Record
+) -> tuple[Record, Commit]:
+    """Write all rows anew: put together by Arrow where it compares keys as Spark, else by Spark."""
+    state, step = writer.view.state.name, program.apply
+    columns, key = step.columns, step.identity.columns
+    rows, before, change = None, own.table, delta.table
+    by_arrow = program.pin.by_arrow and are_told_apart(step, own)
+    if by_arrow and before is not None and change is not None:
+        rows = rows_after(before.select(columns), change, key)
+    if rows is None:
+        sql = apply.rewrite_sql(state, columns, delta.view, own.view, _match(delta, key))
+        return writer.write(sql, record)
+    with hold_rows(writer.session, rows, "__ev_rows_after") as after:
+        return writer.write(apply.rewritten_sql(state, columns, after.view), record)
 
 
 def _match(delta: Held, columns: Sequence[str], shuffled: int | None = 0) -> apply.Match:

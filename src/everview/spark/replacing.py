@@ -109,6 +109,11 @@ def key_types(step: ApplyDelta, held: Held) -> dict[str, str]:
     return {name: types[name] for name in step.identity.columns}
 
 
+def are_told_apart(step: ApplyDelta, held: Held) -> bool:
+    """Whether keys of stored rows are compared here as Spark compares them."""
+    return all(_TOLD_APART.fullmatch(type_) for type_ in key_types(step, held).values())
+
+
 def listed_columns(key: Mapping[str, str], held: Held) -> tuple[str, ...]:
     """The columns of a key, given with their types, by which held rows are listed; maybe none.
 

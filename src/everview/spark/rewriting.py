@@ -1,0 +1,57 @@
+"""All rows of a small view after a change, put together here: those that stay, and the new ones.
+
+Spark would join the stored rows with the change twice to find them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow
+import pyarrow.compute
+
+from everview.maintenance.folding import DELETE, INSERT, OP
+from everview.spark.commit import key_gone, key_twice
+
+
+def rows_after(
+    own: pyarrow.Table, delta: pyarrow.Table, key: Sequence[str]
+) -> pyarrow.Table | None:
+    """The stored rows that have no key of a change, and the rows of the change that stay.
+
+    None if the change has values that are not the same in the types of the stored rows. MustBeFull
+    if a key is not where it should be.
+    """
+    bare = pyarrow.schema([pyarrow.field(f.name, f.type) for f in own.schema])
+    after = delta.filter(pyarrow.compute.field(OP) != DELETE).select(own.column_names)
+    try:
+        after = after.cast(bare)
+    except pyarrow.ArrowInvalid:
+        return None
+    keys = pyarrow.concat_tables([own.select(key), delta.select(key)])
+    codes = _codes(keys, own.num_rows + delta.num_rows)
+    of_own, of_delta = codes.slice(0, own.num_rows), codes.slice(own.num_rows)
+    is_new = pyarrow.compute.equal(delta.column(OP), INSERT).combine_chunks()
+    is_there = pyarrow.compute.is_in(of_delta, value_set=of_own)
+    if pyarrow.compute.and_(is_new, is_there).true_count:
+        raise key_twice()
+    if pyarrow.compute.or_(is_new, is_there).false_count:
+        raise key_gone()
+    goes = pyarrow.compute.is_in(of_own, value_set=of_delta)
+    stays = own.filter(pyarrow.compute.invert(goes))
+    return pyarrow.concat_tables([stays.cast(bare), after])
+
+
+def _codes(keys: pyarrow.Table, number: int) -> pyarrow.Array:
+    """A number for each row, the same for rows that are equal; NULLs are equal.
+
+    There are so many rows, also if their keys have no column.
+    """
+    codes = pyarrow.repeat(pyarrow.scalar(0, pyarrow.int64()), number)
+    for column in keys.columns:
+        values = pyarrow.compute.dictionary_encode(column.combine_chunks(), null_encoding="encode")
+        different = pyarrow.scalar(len(values.dictionary), pyarrow.int64())
+        wide = pyarrow.compute.multiply(codes, different)
+        both = pyarrow.compute.add(wide, values.indices.cast(pyarrow.int64()))
+        codes = both.dictionary_encode().indices.cast(pyarrow.int64())
+    return codes
