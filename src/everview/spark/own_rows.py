@@ -2,7 +2,7 @@
 
 To find a few rows in a Delta table and replace them takes MERGE eight Spark jobs and more, however
 small the table is. To read a small one takes four, while the changes are read, and to overwrite
-it four. Where its log names its files they are read in one.
+it four. Where its log names its files they are read in one, or in none by Arrow.
 """
 
 from __future__ import annotations
