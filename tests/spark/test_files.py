@@ -184,6 +184,13 @@ def test_rows_are_sought_in_files_unless_it_is_switched_off(
     assert set(sought) == (set() if off else {"sale", "item", "kind"})
 
 
+def test_types_that_only_spark_reads_are_written_anew_as_they_were(steps: Lake) -> None:
+    steps.create("v", "SELECT id, max(at) AS at, max(local) AS ntz FROM t GROUP BY id")
+    steps.sql("UPDATE t SET local = TIMESTAMP_NTZ '2026-02-01 00:00:00' WHERE id = 1")
+    steps.sql("DELETE FROM t WHERE id = 3")
+    assert steps.check("v").rows_deleted == 1
+
+
 @pytest.mark.parametrize("parts", [[[1], [], [2, 3]], [[], [], [1]], [[1, 2]]])
 def test_rows_in_several_pieces_are_all_held(lake: Lake, parts: list[list[int]]) -> None:
     schema = pyarrow.schema([("a", pyarrow.int64())])

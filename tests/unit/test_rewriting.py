@@ -71,3 +71,11 @@ def test_values_are_given_the_types_of_the_stored_rows_or_left_to_spark() -> Non
     assert found.to_pydict() == {"k": [1, 2], "x": [Decimal("1.5"), Decimal("2.5")]}
     assert with_value("2.555") is None  # Spark would round it
     assert with_value("12345.000") is None  # Spark says that it does not fit
+
+
+def test_whether_a_column_may_be_null_is_of_no_account() -> None:
+    strict = pyarrow.schema([pyarrow.field("k", pyarrow.int32(), nullable=False)])
+    own, delta = pyarrow.table({"k": [1]}, strict), pyarrow.table({"k": [1], OP: [DELETE]})
+    for first, second in ((own, delta), (delta.select(["k"]), own.append_column(OP, [[DELETE]]))):
+        found = rows_after(first, second, ["k"])
+        assert found is not None and found.num_rows == 0

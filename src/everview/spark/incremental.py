@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
+from everview.catalog.names import quote
 from everview.maintenance.folding import DELETE, INSERT, OP, UPDATE
 from everview.maintenance.identity import COUNT
 from everview.program.guard_findings import guard_found
@@ -221,7 +222,8 @@ def _rewrite(
     if rows is None:
         sql = apply.rewrite_sql(state, columns, delta.view, own.view, _match(delta, key))
         return writer.write(sql, record)
-    with hold_rows(writer.session, rows, "__ev_rows_after") as after:
+    schema = own.frame.select(*map(quote, columns)).schema
+    with hold_rows(writer.session, rows, "__ev_rows_after", schema) as after:
         return writer.write(apply.rewritten_sql(state, columns, after.view), record)
 
 

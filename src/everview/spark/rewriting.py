@@ -22,14 +22,14 @@ def rows_after(
     None if the change has values that are not the same in the types of the stored rows. MustBeFull
     if a key is not where it should be.
     """
+    # whether a column may be NULL is told differently of the two
     bare = pyarrow.schema([pyarrow.field(f.name, f.type) for f in own.schema])
-    after = delta.filter(pyarrow.compute.field(OP) != DELETE).select(own.column_names)
     try:
-        after = after.cast(bare)
-    except pyarrow.ArrowInvalid:
+        own, changed = own.cast(bare), delta.select(own.column_names).cast(bare)
+    except pyarrow.ArrowException:
         return None
-    keys = pyarrow.concat_tables([own.select(key), delta.select(key)])
-    codes = _codes(keys, own.num_rows + delta.num_rows)
+    keys = pyarrow.concat_tables([own.select(key), changed.select(key)])
+    codes = _codes(keys, own.num_rows + changed.num_rows)
     of_own, of_delta = codes.slice(0, own.num_rows), codes.slice(own.num_rows)
     is_new = pyarrow.compute.equal(delta.column(OP), INSERT).combine_chunks()
     is_there = pyarrow.compute.is_in(of_delta, value_set=of_own)
@@ -38,8 +38,8 @@ def rows_after(
     if pyarrow.compute.or_(is_new, is_there).false_count:
         raise key_gone()
     goes = pyarrow.compute.is_in(of_own, value_set=of_delta)
-    stays = own.filter(pyarrow.compute.invert(goes))
-    return pyarrow.concat_tables([stays.cast(bare), after])
+    stays = pyarrow.compute.not_equal(delta.column(OP), DELETE)
+    return pyarrow.concat_tables([own.filter(pyarrow.compute.invert(goes)), changed.filter(stays)])
 
 
 def _codes(keys: pyarrow.Table, number: int) -> pyarrow.Array:
