@@ -12,6 +12,7 @@ from everview.program.records import Reason, Why
 from everview.program.steps import CHANGED
 from everview.sql.emit import WEIGHT, emit_scalar
 from everview.sql.literals import string
+from everview.warehouse.file_rows import CAME, CHANGE_TYPE
 
 ASIDE = "__ev_aside"
 """The column that says how many rows of a feed cannot matter."""
@@ -19,10 +20,7 @@ ASIDE = "__ev_aside"
 NUMBER = "__ev_number"
 """The column that says how many rows of a feed are equal."""
 
-CHANGE_TYPE = "_change_type"
-"""The column in which a feed says what became of a row."""
-
-_SIGN = f"CASE WHEN {CHANGE_TYPE} IN ('insert', 'update_postimage') THEN 1 ELSE -1 END"
+_SIGN = f"CASE WHEN {CHANGE_TYPE} IN {CAME} THEN 1 ELSE -1 END"
 _GAP = ("DELTA_MISSING_CHANGE_DATA",)
 _SCHEMA = ("DELTA_CHANGE_DATA_FEED_INCOMPATIBLE",)
 _RETENTION = (

@@ -14,11 +14,11 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from everview.program.steps import Program
 from everview.spark.changes import view_name
-from everview.spark.feed import CHANGE_TYPE
 from everview.spark.pins import Pin
 from everview.spark.session import temp_view
 from everview.spark.tables import Log
 from everview.warehouse.delta_log import DeltaLog
+from everview.warehouse.file_rows import CHANGE_TYPE
 from everview.warehouse.plain_files import ChangeFiles, TableFiles, change_files, table_files
 
 

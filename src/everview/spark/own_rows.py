@@ -39,16 +39,15 @@ def are_rewritten(view: View, step: ApplyDelta, before: Record) -> bool:
 @contextmanager
 def own_rows(writer: Writer, program: Program, small: int) -> Iterator[Held]:
     """The stored rows of a view as they are now, held for a block."""
-    session, view, columns = writer.session, writer.view, writer.view.definition.stored
-    version = view.log.head().version
-    files = files_of_table(view.log, version) if program.pin.by_arrow else None
+    log, columns = writer.view.log, writer.view.definition.stored
+    files = files_of_table(log, log.head().version) if program.pin.by_arrow else None
     rows = rows_at(files, columns, {}, small) if files else None
-    if rows is not None:
-        held = hold_rows(session, rows, _VIEW)
+    if rows is None:
+        found = hold(newest_rows(writer).select(*map(quote, columns)), _VIEW, small)
     else:
-        held = hold(newest_rows(writer).select(*map(quote, columns)), _VIEW, small)
-    with held as rows_held:
-        yield rows_held
+        found = hold_rows(writer.session, rows, _VIEW)
+    with found as held:
+        yield held
 
 
 def newest_rows(writer: Writer) -> DataFrame:

@@ -29,7 +29,10 @@ from everview.warehouse.plain_files import ChangeFiles, TableFiles
 
 MOST_BYTES = 1 << 30
 """How much is looked through here: more is for all of Spark's executors."""
-_CHANGE_TYPE, _CAME = "_change_type", pyarrow.array(["insert", "update_postimage"])
+CHANGE_TYPE = "_change_type"
+"""The column in which a feed says what became of a row."""
+CAME = ("insert", "update_postimage")
+"""What it says of a row that is there after the change."""
 _Given = ParamSpec("_Given")
 
 
@@ -95,8 +98,8 @@ def netted_rows(
         return None
     if sum(footer(path).num_rows for path in paths) > most:
         return None
-    told = _read(files.told, schema.append(pyarrow.field(_CHANGE_TYPE, pyarrow.string())))
-    is_new = pyarrow.compute.is_in(told.column(_CHANGE_TYPE), value_set=_CAME)
+    told = _read(files.told, schema.append(pyarrow.field(CHANGE_TYPE, pyarrow.string())))
+    is_new = pyarrow.compute.is_in(told.column(CHANGE_TYPE), value_set=pyarrow.array(CAME))
     signed = [
         _with(told.select(names), weight, pyarrow.compute.if_else(is_new, 1, -1)),
         _with(came := _read(files.came, schema), weight, pyarrow.repeat(1, len(came))),
