@@ -45,10 +45,12 @@ def test_a_table_is_read_from_files_for_a_block(
 ) -> None:
     session = MagicMock()
     with read_as_files(session, program, [pin(log)]) as (read,):
-        assert session.read.schema.called is from_files
         asked = "`spark_catalog`.`default`.`t` VERSION AS OF 0"
         assert read.at_version == asked
+        assert not session.read.schema.called, "it may be that only Arrow reads it"
         assert (read.rows == asked) is not from_files
+        assert read.rows == read.rows
+        assert session.read.schema.call_count == from_files
     assert pin(log).rows == asked
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -26,16 +27,23 @@ from everview.warehouse.plain_files import ChangeFiles, TableFiles, change_files
 def read_as_files(
     session: SparkSession, program: Program | None, pins: Sequence[Pin]
 ) -> Iterator[tuple[Pin, ...]]:
-    """The pinned tables, for a block, each read from its files where its log tells them."""
+    """The pinned tables, for a block, each read from its files where its log tells them.
+
+    Spark is told of them when it is to read them: most are only sought in, by Arrow.
+    """
     with ExitStack() as views:
 
         def as_files(pin: Pin) -> Pin:
             files = files_of_table(pin.log, pin.position.version)
             if files is None:
                 return pin
-            frame = _read(session, _schema_of(files), files.paths)
-            view = temp_view(frame, view_name("table", str(pin.name)))
-            return replace(pin, files=files, view=views.enter_context(view))
+
+            @cache
+            def view() -> str:
+                frame = _read(session, _schema_of(files), files.paths)
+                return views.enter_context(temp_view(frame, view_name("table", str(pin.name))))
+
+            return replace(pin, files=files, view=view)
 
         reads_files = program is not None and program.pin.as_files
         yield tuple(map(as_files, pins)) if reads_files else tuple(pins)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -35,8 +35,8 @@ class Pin:
     position: SourcePosition
     files: TableFiles | None = None
     """Its files, while they are read as such."""
-    view: str = ""
-    """The temporary view over them."""
+    view: Callable[[], str] | None = None
+    """Gives the temporary view over them, which is made when it is asked for."""
 
     @property
     def name(self) -> Name:
@@ -45,7 +45,7 @@ class Pin:
     @property
     def rows(self) -> str:
         """The table at the pinned version, as it stands behind FROM."""
-        return quote(self.view) if self.view else self.at_version
+        return quote(self.view()) if self.view else self.at_version
 
     @property
     def at_version(self) -> str:
