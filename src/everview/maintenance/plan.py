@@ -115,6 +115,11 @@ class Plan:
         used = [s.names for s in self._base_scans() if s.table == table]
         return tuple(dict.fromkeys(name for names in used for name in names))
 
+    def types_of(self, table: str, ref: str) -> Types:
+        """The types of the columns of a table, as columns of `ref`."""
+        refs = {s.ref for s in self._base_scans() if s.table == table}
+        return {Column(ref, c.name): type_ for c, type_ in self.types.items() if c.ref in refs}
+
     def names_read(self, ref: str) -> tuple[str, ...]:
         """The columns that one reference to a table reads."""
         return next((s.names for s in self._base_scans() if s.ref == ref), ())

@@ -2,14 +2,16 @@
 
 Several tables are read at the same time: most of what reading a feed takes is waiting. Rows that
 cannot matter to the view are not held; those of a table whose changes are told apart by key are,
-for its keys are checked in them. What is only added up is neither netted nor held, nor read yet.
+for its keys are checked in them. Arrow reads a small change; of one that Spark reads and that is
+only added up, rows are neither netted nor held, nor read yet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 
 import pyarrow
 import pyarrow.compute
@@ -18,25 +20,23 @@ from pyspark.sql import SparkSession
 from everview.algebra.scalars import TRUE
 from everview.maintenance.foreign_keys import Parts
 from everview.program.records import Dropped, Record
-from everview.program.steps import Program
+from everview.program.steps import CHANGED, Program, ReadChanges
+from everview.spark.arrow_conditions import arrow_condition
 from everview.spark.changes import Captured, Changes, Passing, change_view, view_name
 from everview.spark.commit import MustBeFull
-from everview.spark.feed import (
-    ASIDE,
-    NUMBER,
-    netted_sql,
-    relevant_sql,
-    straight_sql,
-    table_changes,
-    why_unreadable,
-)
+from everview.spark.equal_rows import with_parts
+from everview.spark.feed import ASIDE, netted_sql, straight_sql, table_changes, why_unreadable
 from everview.spark.files import feed_frame, files_of_change
 from everview.spark.hold import Held, hold, hold_rows
 from everview.spark.pins import Pin, rows_changed
 from everview.spark.session import temp_view
-from everview.sql.change_parts import PART, REMOVED, UPDATED, with_parts
+from everview.sql import change_parts
+from everview.sql.change_parts import PART, REMOVED, UPDATED
 from everview.sql.emit import WEIGHT
 from everview.warehouse.file_rows import netted_rows
+
+_NUMBER = "__ev_number"
+"""The column that says how many rows of a feed are equal."""
 
 
 @contextmanager
@@ -44,94 +44,118 @@ def captured(
     session: SparkSession, program: Program, moved: Sequence[Pin], before: Record, small: int
 ) -> Iterator[Changes]:
     """The changes of the moved tables, for a block."""
-    reading = [_capture(session, program, pin, before, small) for pin in moved]
-    for pin, netted in zip(moved, reading, strict=True):
+    capture = _Capture(session, program, before, small)
+    for pin in moved:
         if program.read(str(pin.name)).is_straight:
-            straight = _straight(session, program, pin, before)
-            of_feed = rows_changed([pin], before)
-            yield Changes({}, Passing(str(pin.name), straight, netted, of_feed))
+            with capture.straight(pin) as changes:
+                yield changes
             return
     with ExitStack() as held, ThreadPoolExecutor(len(moved)) as readers:
-        changes = readers.map(held.enter_context, reading)
-        yield Changes({str(pin.name): c for pin, c in zip(moved, changes, strict=True)})
+        found = readers.map(held.enter_context, map(capture.of, moved))
+        yield Changes({str(pin.name): c for pin, c in zip(moved, found, strict=True)})
 
 
-@contextmanager
-def _capture(
-    session: SparkSession, program: Program, pin: Pin, before: Record, small: int
-) -> Iterator[Captured]:
-    """The change of one table; a feed that cannot be read may be a reason to recompute."""
-    step = program.read(str(pin.name))
-    with ExitStack() as stack:
-        try:
-            change = stack.enter_context(_held(session, program, pin, before, small))
-        except Exception as error:
-            why = why_unreadable(pin.name, error)
-            if why:
-                raise MustBeFull(why) from error
-            raise
-        unused = max(0, rows_changed([pin], before) - change.aside - change.size(WEIGHT))
-        dropped = Dropped(irrelevant=change.aside, unused=unused)
-        yield Captured(change, step.columns, _parts(change) if step.key else None, dropped)
+@dataclass(frozen=True)
+class _Capture:
+    """What the changes of tables are read with."""
 
+    session: SparkSession
+    program: Program
+    before: Record
+    small: int
 
-@contextmanager
-def _held(
-    session: SparkSession, program: Program, pin: Pin, before: Record, small: int
-) -> Iterator[Held]:
-    """The change of one table, netted by Arrow where it can read it, else by Spark."""
-    step, view = program.read(str(pin.name)), change_view(pin.name)
-    aside = ASIDE if step.matters != TRUE else ""
-    rows = _netted_rows(program, pin, before, small)
-    with ExitStack() as stack:
-        if rows is None:
-            feed = stack.enter_context(_feed(session, program, pin, before))
-            sql = netted_sql(feed, step.columns, step.matters)
-        elif aside or step.key:
-            name = view_name("netted", str(pin.name))
-            netted = stack.enter_context(hold_rows(session, rows, name))
-            sql = relevant_sql(netted.view, step.columns, step.matters)
-        else:
-            changed = rows.filter(pyarrow.compute.field(WEIGHT) != 0).drop_columns([NUMBER])
-            yield stack.enter_context(hold_rows(session, changed, view))
+    @contextmanager
+    def of(self, pin: Pin) -> Iterator[Captured]:
+        """The change of one table; a feed that cannot be read may be a reason to recompute."""
+        with ExitStack() as stack:
+            try:
+                held = self._held_by_arrow(pin) or self._held_by_spark(pin)
+                change = stack.enter_context(held)
+            except Exception as error:
+                why = why_unreadable(pin.name, error)
+                if why:
+                    raise MustBeFull(why) from error
+                raise
+            yield self._captured(pin, change)
+
+    @contextmanager
+    def straight(self, pin: Pin) -> Iterator[Changes]:
+        """The change of a view's only table, which is only added up.
+
+        Arrow nets a small one at once; else it is not read before it is used.
+        """
+        held = self._held_by_arrow(pin)
+        if held is None:
+            as_it_comes, of_feed = self._as_it_comes(pin), rows_changed([pin], self.before)
+            yield Changes({}, Passing(str(pin.name), as_it_comes, self.of(pin), of_feed))
             return
-        if step.key:
-            sql = with_parts(f"({sql})", step.key)
-        yield stack.enter_context(hold(session.sql(sql), view, small, aside))
+        with held as change:
+            yield Changes({str(pin.name): self._captured(pin, change)})
 
+    def _captured(self, pin: Pin, change: Held) -> Captured:
+        step = self._step(pin)
+        told = change.aside + change.size(WEIGHT)
+        unused = max(0, rows_changed([pin], self.before) - told)
+        dropped = Dropped(irrelevant=change.aside, unused=unused)
+        return Captured(change, step.columns, _parts(change) if step.key else None, dropped)
 
-def _netted_rows(program: Program, pin: Pin, before: Record, small: int) -> pyarrow.Table | None:
-    """The changed rows of a table with the numbers of equal ones, if Arrow can read them."""
-    files = files_of_change(pin, _after(pin, before)) if program.pin.by_arrow else None
-    columns = program.read(str(pin.name)).columns
-    return netted_rows(files, columns, WEIGHT, NUMBER, small) if files else None
+    def _held_by_arrow(self, pin: Pin) -> AbstractContextManager[Held] | None:
+        """The change of one table, if Arrow can read it and tell which of its rows matter."""
+        files = files_of_change(pin, self._after(pin)) if self.program.pin.by_arrow else None
+        step, types = self._step(pin), self.program.compute.plan.types_of(str(pin.name), CHANGED)
+        rows = netted_rows(files, step.columns, WEIGHT, _NUMBER, self.small) if files else None
+        if rows is None:
+            return None
+        matters = arrow_condition(step.matters, types, rows.schema)
+        if matters is None:
+            return None
+        relevant = rows.filter(matters)
+        changed = relevant.filter(pyarrow.compute.field(WEIGHT) != 0).drop_columns([_NUMBER])
+        change = with_parts(changed, step.key) if step.key else changed
+        aside = _total(rows, _NUMBER) - _total(relevant, _NUMBER)
+        return hold_rows(self.session, change, change_view(pin.name), aside=aside)
 
+    @contextmanager
+    def _held_by_spark(self, pin: Pin) -> Iterator[Held]:
+        step = self._step(pin)
+        aside = ASIDE if step.matters != TRUE else ""
+        with self._feed(pin) as feed:
+            sql = netted_sql(feed, step.columns, step.matters)
+            if step.key:
+                sql = change_parts.with_parts(f"({sql})", step.key)
+            with hold(self.session.sql(sql), change_view(pin.name), self.small, aside) as held:
+                yield held
 
-@contextmanager
-def _straight(session: SparkSession, program: Program, pin: Pin, before: Record) -> Iterator[str]:
-    """The change of one table as it comes, not read before it is used."""
-    step = program.read(str(pin.name))
-    with _feed(session, program, pin, before) as feed:
-        sql = straight_sql(feed, step.columns, step.matters)
-        with temp_view(session.sql(sql), change_view(pin.name)) as view:
+    @contextmanager
+    def _as_it_comes(self, pin: Pin) -> Iterator[str]:
+        """The change of one table, not read before it is used."""
+        step = self._step(pin)
+        with self._feed(pin) as feed:
+            sql = straight_sql(feed, step.columns, step.matters)
+            with temp_view(self.session.sql(sql), change_view(pin.name)) as view:
+                yield view
+
+    @contextmanager
+    def _feed(self, pin: Pin) -> Iterator[str]:
+        """What changed in a table since the last refresh, as it stands behind FROM, for a block."""
+        after = self._after(pin)
+        frame = feed_frame(self.session, pin, after) if self.program.pin.as_files else None
+        if frame is None:
+            yield table_changes(pin.name, after, pin.position.version)
+            return
+        with temp_view(frame, view_name("feed", str(pin.name))) as view:
             yield view
 
+    def _step(self, pin: Pin) -> ReadChanges:
+        return self.program.read(str(pin.name))
 
-@contextmanager
-def _feed(session: SparkSession, program: Program, pin: Pin, before: Record) -> Iterator[str]:
-    """What changed in a table since the last refresh, as it stands behind FROM, for a block."""
-    after = _after(pin, before)
-    frame = feed_frame(session, pin, after) if program.pin.as_files else None
-    if frame is None:
-        yield table_changes(pin.name, after, pin.position.version)
-        return
-    with temp_view(frame, view_name("feed", str(pin.name))) as view:
-        yield view
+    def _after(self, pin: Pin) -> int:
+        position = self.before.position(str(pin.name))
+        return position.version if position else -1
 
 
-def _after(pin: Pin, before: Record) -> int:
-    position = before.position(str(pin.name))
-    return position.version if position else -1
+def _total(rows: pyarrow.Table, column: str) -> int:
+    return int(pyarrow.compute.sum(rows.column(column)).as_py() or 0)
 
 
 def _parts(change: Held) -> Parts:

@@ -17,9 +17,6 @@ from everview.warehouse.file_rows import CAME, CHANGE_TYPE
 ASIDE = "__ev_aside"
 """The column that says how many rows of a feed cannot matter."""
 
-NUMBER = "__ev_number"
-"""The column that says how many rows of a feed are equal."""
-
 _SIGN = f"CASE WHEN {CHANGE_TYPE} IN {CAME} THEN 1 ELSE -1 END"
 _GAP = ("DELTA_MISSING_CHANGE_DATA",)
 _SCHEMA = ("DELTA_CHANGE_DATA_FEED_INCOMPATIBLE",)
@@ -56,18 +53,6 @@ def netted_sql(feed: str, columns: Sequence[str], matters: Scalar = TRUE) -> str
         f" CASE WHEN NOT __ev_matters THEN count(*) END AS {ASIDE}"
         f" FROM (SELECT {kept}, __ev_matters, {_SIGN} AS __ev_sign FROM ({told}))"
         f" GROUP BY {listed}, __ev_matters HAVING sum(__ev_sign) <> 0 OR NOT __ev_matters"
-    )
-
-
-def relevant_sql(netted: str, columns: Sequence[str], matters: Scalar) -> str:
-    """The same of a change whose equal rows are one already, with their NUMBER."""
-    listed = ", ".join(map(quote, columns))
-    if matters == TRUE:
-        return f"SELECT {listed}, {WEIGHT} FROM {netted} WHERE {WEIGHT} <> 0"
-    told = f"SELECT *, ({emit_scalar(matters)}) IS TRUE AS __ev_matters FROM {netted} AS {CHANGED}"
-    return (
-        f"SELECT {listed}, {WEIGHT}, CASE WHEN NOT __ev_matters THEN {NUMBER} END AS {ASIDE}"
-        f" FROM ({told}) WHERE {WEIGHT} <> 0 OR NOT __ev_matters"
     )
 
 

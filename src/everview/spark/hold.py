@@ -11,7 +11,7 @@ import datetime
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pyarrow
 import pyarrow.compute
@@ -130,16 +130,22 @@ class NotSmall(Exception):  # noqa: N818  (a finding, not an error)
 
 @contextmanager
 def hold_rows(
-    session: SparkSession, rows: pyarrow.Table, view: str, schema: StructType | None = None
+    session: SparkSession,
+    rows: pyarrow.Table,
+    view: str,
+    schema: StructType | None = None,
+    aside: int = 0,
 ) -> Iterator[Held]:
     """Rows that are at hand, under a temporary view for a block; Arrow's types tell Spark's.
 
-    In one piece: of several, PySpark leaves out those behind an empty one.
+    In one piece: of several, PySpark leaves out those behind an empty one. And in one partition,
+    so that a query over nothing but held rows can be one task.
     """
     rows = rows.combine_chunks()
-    local = session.createDataFrame(rows, schema) if schema else session.createDataFrame(rows)
+    given = session.createDataFrame(rows, schema) if schema else session.createDataFrame(rows)
+    local = given.coalesce(1)
     with temp_view(local, view):
-        yield Held(view, rows.num_rows, local, rows)
+        yield Held(view, rows.num_rows, local, rows, aside)
 
 
 @contextmanager
@@ -166,8 +172,8 @@ def hold(
             numbers = few.column(aside)
             number = pyarrow.compute.sum(numbers).as_py() or 0
             few = few.filter(numbers.is_null()).drop_columns([aside])
-        with hold_rows(frame.sparkSession, few, view, schema) as held:
-            yield replace(held, aside=number)
+        with hold_rows(frame.sparkSession, few, view, schema, number) as held:
+            yield held
         return
     kept, number = frame.localCheckpoint(), 0
     if aside:

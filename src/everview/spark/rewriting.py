@@ -12,6 +12,7 @@ import pyarrow.compute
 
 from everview.maintenance.folding import DELETE, INSERT, OP
 from everview.spark.commit import key_gone, key_twice
+from everview.spark.equal_rows import numbered
 
 
 def rows_after(
@@ -28,9 +29,8 @@ def rows_after(
         own, changed = own.cast(bare), delta.select(own.column_names).cast(bare)
     except pyarrow.ArrowException:
         return None
-    keys = pyarrow.concat_tables([own.select(key), changed.select(key)])
-    codes = _codes(keys, own.num_rows + changed.num_rows)
-    of_own, of_delta = codes.slice(0, own.num_rows), codes.slice(own.num_rows)
+    numbers = numbered(pyarrow.concat_tables([own, changed]), key)
+    of_own, of_delta = numbers.slice(0, own.num_rows), numbers.slice(own.num_rows)
     is_new = pyarrow.compute.equal(delta.column(OP), INSERT).combine_chunks()
     is_there = pyarrow.compute.is_in(of_delta, value_set=of_own)
     if pyarrow.compute.and_(is_new, is_there).true_count:
@@ -40,18 +40,3 @@ def rows_after(
     goes = pyarrow.compute.is_in(of_own, value_set=of_delta)
     stays = pyarrow.compute.not_equal(delta.column(OP), DELETE)
     return pyarrow.concat_tables([own.filter(pyarrow.compute.invert(goes)), changed.filter(stays)])
-
-
-def _codes(keys: pyarrow.Table, number: int) -> pyarrow.Array:
-    """A number for each row, the same for rows that are equal; NULLs are equal.
-
-    There are so many rows, also if their keys have no column.
-    """
-    codes = pyarrow.repeat(pyarrow.scalar(0, pyarrow.int64()), number)
-    for column in keys.columns:
-        values = pyarrow.compute.dictionary_encode(column.combine_chunks(), null_encoding="encode")
-        different = pyarrow.scalar(len(values.dictionary), pyarrow.int64())
-        wide = pyarrow.compute.multiply(codes, different)
-        both = pyarrow.compute.add(wide, values.indices.cast(pyarrow.int64()))
-        codes = both.dictionary_encode().indices.cast(pyarrow.int64())
-    return codes
