@@ -15,7 +15,7 @@ from everview.algebra.scalars import (
     Verbatim,
     conjunction,
 )
-from everview.sql.emit import DUCKDB, SPARK, emit, emit_scalar
+from everview.sql.emit import DUCKDB, SPARK, SPARK_IN_ONE_TASK, emit, emit_scalar
 from tests.unit.given import relation
 
 T = Scan("t", "t", ("a",))
@@ -51,6 +51,14 @@ def test_a_derived_table_and_a_union_become_subqueries_under_their_reference() -
     assert sql("select d.a from (select a from t union all select y from u) d where d.a > 1") == (
         "SELECT `d`.`a` AS `a` FROM (SELECT `t`.`a` AS `a` FROM t AS `t` UNION ALL "
         "SELECT `u`.`y` AS `a` FROM u AS `u`) AS `d` WHERE `d`.`a` > 1"
+    )
+
+
+def test_in_one_task_a_union_is_in_one_partition() -> None:
+    union = Union((T, T))
+    one = "SELECT `t`.`a` AS `a`\nFROM t AS `t`"
+    assert emit(union, source, SPARK_IN_ONE_TASK) == (
+        f"SELECT /*+ COALESCE(1) */ * FROM ({one}\nUNION ALL\n{one})"
     )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
 import duckdb
 import pyarrow
+import pyarrow.parquet
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -17,8 +20,11 @@ from everview.program.records import NONE_DROPPED
 from everview.spark import screens
 from everview.spark.changes import Captured
 from everview.spark.hold import Held
+from everview.spark.screens import Screening
 from everview.sql.change_parts import INSERTED, PART, REMOVED, part_of
 from everview.sql.emit import WEIGHT
+from everview.warehouse.plain_files import TableFiles
+from tests.unit.logs import field
 
 Rows = Sequence[tuple[object, ...]]
 
@@ -41,6 +47,17 @@ class Tables:
         self._database.register("given", rows)
         self._database.execute(f"CREATE OR REPLACE TABLE {name} AS FROM given")
 
+    def files(self, folder: Path) -> dict[str, TableFiles]:
+        """The same tables as files."""
+        found = {}
+        for name in ("dim", "fact"):
+            rows = self._database.sql(f"FROM {name}").to_arrow_table()
+            fields = [field(column, "integer") for column in rows.column_names]
+            pyarrow.parquet.write_table(rows, folder / name)
+            schema = json.dumps({"type": "struct", "fields": fields})
+            found[name] = TableFiles(schema, (folder / name,))
+        return found
+
     def sql(self, text: str) -> object:
         self.asked.append(text)
         found = self._database.cursor().sql(text.replace("`", '"')).to_arrow_table()
@@ -57,13 +74,19 @@ def captured(columns: str, rows: Rows) -> Captured:
     return Captured(held, tuple(columns.split()), None, NONE_DROPPED)
 
 
-def is_clear(tables: Tables, asked: list[Screen], dim: Rows = (), fact: Rows = ()) -> bool:
+def is_clear(
+    tables: Tables,
+    asked: list[Screen],
+    dim: Rows = (),
+    fact: Rows = (),
+    files: Mapping[str, TableFiles] | None = None,
+) -> bool:
     rows = {"dim": ("k j", dim), "fact": ("f g", fact)}
     changed = {name: captured(*change) for name, change in rows.items() if change[1]}
     session = cast(SparkSession, tables)
     for name, change in changed.items():
         tables.hold(f"change_{name}", change.held.table)
-    return screens.all_clear(session, asked, changed, source)
+    return Screening(session, changed, source, files or {}).all_clear(asked)
 
 
 def source(scan: Scan) -> str:
@@ -84,15 +107,46 @@ def source(scan: Scan) -> str:
     ],
 )
 def test_keys_are_single_and_those_asked_for_are_there(
-    dim: str, change: Rows, new_fact: Rows, clear: bool
+    dim: str, change: Rows, new_fact: Rows, clear: bool, tmp_path: Path
 ) -> None:
     tables = Tables(dim, "(1, 0)")
+    files = tables.files(tmp_path)
+    assert is_clear(tables, [KEYS], change, new_fact, files) is clear
+    assert not tables.asked, "Arrow finds them"
     assert is_clear(tables, [KEYS], change, new_fact) is clear
+    assert len(tables.asked) == 1
 
 
 @pytest.mark.parametrize(("fact", "clear"), [("(1, 0), (NULL, 2)", True), ("(2, 0)", False)])
-def test_no_row_refers_to_a_key_that_went(fact: str, clear: bool) -> None:
-    assert is_clear(Tables("(1, 0)", fact), [REFERENCES], [(2, 0, -1)]) is clear
+def test_no_row_refers_to_a_key_that_went(fact: str, clear: bool, tmp_path: Path) -> None:
+    tables = Tables("(1, 0)", fact)
+    files = tables.files(tmp_path)
+    assert is_clear(tables, [REFERENCES], [(2, 0, -1)], files=files) is clear
+    assert not tables.asked, "Arrow finds them"
+    assert is_clear(tables, [REFERENCES], [(2, 0, -1)]) is clear
+    assert len(tables.asked) == 1
+
+
+def test_what_arrow_does_not_read_spark_is_asked_for(tmp_path: Path) -> None:
+    tables = Tables("(1, 2), (2, 1)", "(1, 0)")
+    files = tables.files(tmp_path)
+    del files["fact"]
+    assert is_clear(tables, [KEYS, REFERENCES], [(3, 1, -1)], [(1, 1, 1)], files)
+    assert tables.asked == ["SELECT `f` FROM fact WHERE `f` IN (3)"]
+    (tmp_path / "dim").unlink()
+    assert is_clear(tables, [KEYS], [(2, 1, 1)], [(1, 1, 1)], files)
+    assert tables.asked[1:] == ["SELECT `k` FROM dim WHERE `k` IN (1, 2)"]
+
+
+def test_arrow_finds_keys_of_several_columns_too(tmp_path: Path) -> None:
+    tables = Tables("(1, 5), (1, 6), (1, 7), (2, 5)", "(1, 0)")
+    files = tables.files(tmp_path)
+    pair = Scan("dim", "d", ("k", "j"))
+    asking = Scan("fact", "f", ("f", "g"), State.INSERTED)
+    asked: list[Screen] = [KeysOf(pair, None, (asking,))]
+    assert is_clear(tables, asked, fact=[(1, 5, 1), (1, 6, 1)], files=files)
+    assert not is_clear(tables, asked, fact=[(1, 5, 1), (2, 6, 1)], files=files)
+    assert not tables.asked
 
 
 def test_a_table_is_read_once_whatever_is_asked_of_it() -> None:

@@ -36,14 +36,18 @@ from everview.spark.hold import Held, hold
 from everview.spark.pins import Pin
 from everview.spark.replacing import Touched
 from everview.spark.seeking import Seeking
-from everview.spark.session import temp_view
+from everview.spark.session import set_for, temp_view
 from everview.spark.state import View
 from everview.spark.touched_rows import touched_rows
 from everview.sql.change_parts import part_of
-from everview.sql.emit import Source, emit
+from everview.sql.emit import SPARK, SPARK_IN_ONE_TASK, Source, emit
+from everview.warehouse.plain_files import TableFiles
 
 OwnRows = Callable[[], Held | None]
 """The rows that a view has stored, if they are held; they may still be on their way."""
+
+
+_WITHOUT_BROADCASTS = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,12 @@ class Given:
     def source(self) -> Source:
         """Where a scan reads."""
         return source_of(self.writer.view, self.pins, self.own)
+
+    @property
+    def files(self) -> dict[str, TableFiles]:
+        """The files of those tables in which Arrow looks for rows."""
+        by_arrow = self.program.pin.by_arrow
+        return {str(pin.name): pin.files for pin in self.pins if pin.files and by_arrow}
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,22 @@ def computed(given: Given, plan: Plan, derivation: Derivation) -> Iterator[Delta
         yield Delta(None, bags.added_up)
 
 
+@dataclass(frozen=True)
+class _Query:
+    """The SQL of a bag.
+
+    If it reads held rows and nothing else it is one task: each relation is in one partition, and
+    none is broadcast, which would be a job each.
+    """
+
+    sql: str
+    in_one_task: bool
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        return _WITHOUT_BROADCASTS if self.in_one_task else {}
+
+
 @dataclass
 class _Bags:
     """The bags so far, and what is known of them."""
@@ -110,13 +136,14 @@ class _Bags:
     added_up: int = 0
     by_name: dict[str, Held] = field(default_factory=dict)
     touched: Touched | None = None
+    open_to_tables: set[str] = field(default_factory=set)
+    """The open bags that read more than held rows."""
 
     @cached_property
     def seeking(self) -> Seeking:
         """The seeks so far, of tables whose files are known."""
-        given, by_arrow = self.given, self.given.program.pin.by_arrow
-        files = {str(pin.name): pin.files for pin in given.pins if pin.files and by_arrow}
-        return Seeking(given.writer.session, files, given.small, self.held, self._bag, self._keep)
+        given, held = self.given, self.held
+        return Seeking(given.writer.session, given.files, given.small, held, self._bag, self._keep)
 
     def add(self, let: Let) -> Held:
         """Compute a bag that is not the last."""
@@ -127,23 +154,26 @@ class _Bags:
 
     def leave_open(self, let: Let) -> None:
         """Name a bag, which is then computed where it is read."""
-        frame = self.given.writer.session.sql(self._sql(let))
+        query = self._query(let)
+        if not query.in_one_task:
+            self.open_to_tables.add(let.name)
+        frame = self.given.writer.session.sql(query.sql)
         self.held.enter_context(temp_view(frame, bag_view(let.name)))
 
     def delta(self, let: Let) -> Delta:
         """Compute the last."""
         identity = self.given.program.apply.identity
-        sql = apply.classified(self._sql(let), identity)
-        frame = self.given.writer.session.sql(sql)
-        with or_recomputed():
+        query, session = self._query(let), self.given.writer.session
+        frame = session.sql(apply.classified(query.sql, identity))
+        with or_recomputed(), set_for(session, query.settings):
             rows = self.held.enter_context(hold(frame, "__ev_delta", self.given.small))
         _check(rows, identity)
         return Delta(rows, self.added_up, self.touched)
 
     def _hold(self, let: Let) -> Held:
-        frame = self.given.writer.session.sql(self._sql(let))
-        only = let.only_small
-        with or_recomputed():
+        query, session = self._query(let), self.given.writer.session
+        frame, only = session.sql(query.sql), let.only_small
+        with or_recomputed(), set_for(session, query.settings):
             bag = hold(frame, bag_view(let.name), self.given.small, only_small=only)
             return self.held.enter_context(bag)
 
@@ -162,7 +192,7 @@ class _Bags:
         self.added_up = sums.size(CAME) + sums.size(WENT)
         return sums
 
-    def _sql(self, let: Let) -> str:
+    def _query(self, let: Let) -> _Query:
         read = {scan.table: scan.names for scan in scans(let.relation)}
         if STATE in read:
             self._touch(read)
@@ -171,7 +201,18 @@ class _Bags:
         if self.are_small:
             let = self.seeking.over_sought_rows(let, self.plan, self.ranges)
         relation = self.plan.computation(let, self.ranges, small=self.are_small)
-        return emit(relation, replace(self.given, own=self._stored).source, weighted=True)
+        in_one_task = self.are_small and all(map(self._is_held, scans(relation)))
+        dialect = SPARK_IN_ONE_TASK if in_one_task else SPARK
+        source = replace(self.given, own=self._stored).source
+        return _Query(emit(relation, source, dialect, weighted=True), in_one_task)
+
+    def _is_held(self, scan: Scan) -> bool:
+        """Whether a scan reads held rows, or an open bag that reads nothing else."""
+        if scan.table == STATE:
+            return self._stored() is not None
+        is_table = any(str(pin.name) == scan.table for pin in self.given.pins)
+        held_change = scan.state.is_change and not self.given.changes.passing
+        return held_change if is_table else scan.table not in self.open_to_tables
 
     def _bag(self, name: str) -> Held | None:
         """What is held under the name of a table's change, or of a bag."""

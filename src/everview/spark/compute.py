@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from everview.maintenance.constraint_checks import Check
 from everview.maintenance.plan import Plan
 from everview.program.records import Record
-from everview.spark import guard, screens, trust
+from everview.spark import guard, trust
 from everview.spark.bags import Delta, Given, computed
 from everview.spark.commit import Point
 from everview.spark.hold import NotSmall
+from everview.spark.screens import Screening
 from everview.spark.trust import Guarded
 from everview.sql.emit import emit
 
@@ -61,10 +62,9 @@ class Computation:
 
     def _is_all_clear(self, plan: Plan) -> bool:
         """Whether a quick look at the tables finds nothing to be checked."""
-        changes, session = self.given.changes, self.given.writer.session
-        asked = plan.screens(changes.tables, changes.parts)
-        held, source = changes.held, self.given.source
-        return changes.are_small and screens.all_clear(session, asked, held, source)
+        given, changes = self.given, self.given.changes
+        look = Screening(given.writer.session, changes.held, given.source, given.files)
+        return changes.are_small and look.all_clear(plan.screens(changes.tables, changes.parts))
 
     def _checks(self, plan: Plan) -> dict[Check, str]:
         """What must be empty, each with its SQL."""

@@ -1,15 +1,17 @@
 """The rows that tables have at the keys of a change: looked for in each table once.
 
-A change that was collected is at hand, so its keys are written into the query, and what is found is
-counted here: a filter instead of joins and groups, which take Spark several jobs each. Where they
-are many, the filter looks them up in the held changes, which Spark broadcasts.
+A change that was collected is at hand, and so are its keys: Arrow looks for them in the files of a
+table, where these are known. Else they are written into a query, and what is found is counted here:
+a filter instead of joins and groups, which take Spark several jobs each. Where they are many, the
+filter looks them up in the held changes, which Spark broadcasts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache
 
 import pyarrow
@@ -20,40 +22,83 @@ from everview.algebra.relations import Scan, State
 from everview.catalog.names import quote
 from everview.maintenance.screening import Key, Screen, Weights
 from everview.spark.changes import Captured
+from everview.spark.hold import SMALL, is_ordered
 from everview.sql.change_parts import PART, REMOVED
 from everview.sql.emit import WEIGHT, Source
 from everview.sql.listed_keys import may_be_listed
+from everview.warehouse.file_rows import rows_at
+from everview.warehouse.plain_files import TableFiles
 
 MOST_LISTED = 10_000
 """How many values are written into a query; of more a join finds the rows."""
 
+Changed = Mapping[str, Captured]
+_Found = dict[Screen, pyarrow.Table]
+"""For a screen the rows of its table that may have one of its keys, on its columns."""
 
-def all_clear(
-    session: SparkSession,
-    screens: Sequence[Screen],
-    changed: Mapping[str, Captured],
-    source: Source,
-) -> bool:
-    """Whether no constraint is violated, as far as that can be told quickly."""
-    weights = _weights(changed)
-    sought = {s: frozenset(k for scan in s.seeking for k in weights(scan)) for s in screens}
-    conditions = {s: _condition(s, keys, source) for s, keys in sought.items() if keys}
-    if None in conditions.values():
-        return False
-    by_table: dict[str, list[Screen]] = {}
-    for screen in conditions:
-        by_table.setdefault(screen.rows.table, []).append(screen)
 
-    def is_clear(asked: list[Screen]) -> bool:
-        names = tuple(dict.fromkeys(name for screen in asked for name in screen.rows.names))
-        where = " OR ".join(str(conditions[screen]) for screen in asked)
-        listed = ", ".join(map(quote, names))
-        sql = f"SELECT {listed} FROM {source(asked[0].rows)} WHERE {where}"
-        found = session.sql(sql).toArrow()
-        return not any(s.finds(_counted(found, s, sought[s]), weights) for s in asked)
+@dataclass(frozen=True)
+class Screening:
+    """A quick look at tables, and what it is taken with."""
 
-    with ThreadPoolExecutor(max(1, len(by_table))) as readers:
-        return all(list(readers.map(is_clear, by_table.values())))
+    session: SparkSession
+    changed: Changed
+    source: Source
+    files: Mapping[str, TableFiles]
+    """The files of those tables that Arrow looks into."""
+
+    def all_clear(self, screens: Sequence[Screen]) -> bool:
+        """Whether no constraint is violated, as far as that can be told quickly."""
+        weights = _weights(self.changed)
+        keys = {s: frozenset(k for scan in s.seeking for k in weights(scan)) for s in screens}
+        sought = {screen: of for screen, of in keys.items() if of}
+        found = self._in_files(sought)
+        left = self._by_spark({s: of for s, of in sought.items() if s not in found})
+        if left is None:
+            return False
+        found |= left
+        return not any(s.finds(_counted(found[s], s, of), weights) for s, of in sought.items())
+
+    def _in_files(self, sought: Iterable[Screen]) -> _Found:
+        """What Arrow finds, at the same time; of screens that it cannot tell there is none."""
+
+        def look(screen: Screen) -> pyarrow.Table | None:
+            names = screen.rows.names
+            keys = {n: v for i, n in enumerate(names) if (v := self._values(screen, i)) is not None}
+            return rows_at(self.files[screen.rows.table], names, keys, SMALL) if keys else None
+
+        asked = [screen for screen in sought if screen.rows.table in self.files]
+        with ThreadPoolExecutor(max(1, len(asked))) as readers:
+            found = dict(zip(asked, readers.map(look, asked), strict=True))
+        return {screen: rows for screen, rows in found.items() if rows is not None}
+
+    def _values(self, screen: Screen, at: int) -> pyarrow.Array | None:
+        """The values that a column of the keys has; None if Arrow may compare them otherwise."""
+        columns = [_part(self.changed, scan).column(scan.names[at]) for scan in screen.seeking]
+        types = {column.type for column in columns}
+        if len(types) > 1 or not all(map(is_ordered, types)):
+            return None
+        return pyarrow.concat_arrays([c.unique().drop_null() for c in columns]).unique()
+
+    def _by_spark(self, sought: Mapping[Screen, frozenset[Key]]) -> _Found | None:
+        """What Spark finds, asked once for each table; None if the keys cannot be written down."""
+        conditions = {s: _condition(s, keys, self.source) for s, keys in sought.items()}
+        if None in conditions.values():
+            return None
+        by_table: dict[str, list[Screen]] = {}
+        for screen in conditions:
+            by_table.setdefault(screen.rows.table, []).append(screen)
+
+        def look(asked: list[Screen]) -> pyarrow.Table:
+            names = dict.fromkeys(name for screen in asked for name in screen.rows.names)
+            where = " OR ".join(str(conditions[screen]) for screen in asked)
+            listed = ", ".join(map(quote, names))
+            sql = f"SELECT {listed} FROM {self.source(asked[0].rows)} WHERE {where}"
+            return self.session.sql(sql).toArrow()
+
+        with ThreadPoolExecutor(max(1, len(by_table))) as readers:
+            found = zip(by_table.values(), readers.map(look, by_table.values()), strict=True)
+        return {screen: rows for asked, rows in found for screen in asked}
 
 
 def _condition(screen: Screen, keys: frozenset[Key], source: Source) -> str | None:
@@ -79,19 +124,13 @@ def _counted(found: pyarrow.Table, screen: Screen, sought: frozenset[Key]) -> Co
     return Counter(key for key in keys if key in sought)
 
 
-def _weights(changed: Mapping[str, Captured]) -> Weights:
+def _weights(changed: Changed) -> Weights:
     """The keys of held changes."""
 
     @cache
     def weights(scan: Scan) -> Mapping[Key, int]:
-        table = changed[scan.table].held.table
-        if table is None:
-            raise ValueError(f"the change of {scan.table} was not collected")
-        if scan.state is State.INSERTED:
-            table = table.filter(pyarrow.compute.field(WEIGHT) > 0)
-        if scan.state is State.REMOVED:
-            table = table.filter(pyarrow.compute.field(PART) == REMOVED)
-        columns = [table.column(name).to_pylist() for name in (*scan.names, WEIGHT)]
+        part = _part(changed, scan)
+        columns = [part.column(name).to_pylist() for name in (*scan.names, WEIGHT)]
         found: Counter[Key] = Counter()
         for *key, weight in zip(*columns, strict=True):
             if None not in key:
@@ -99,3 +138,15 @@ def _weights(changed: Mapping[str, Captured]) -> Weights:
         return found
 
     return weights
+
+
+def _part(changed: Changed, scan: Scan) -> pyarrow.Table:
+    """The rows of a held change that a scan reads."""
+    table = changed[scan.table].held.table
+    if table is None:
+        raise ValueError(f"the change of {scan.table} was not collected")
+    if scan.state is State.INSERTED:
+        return table.filter(pyarrow.compute.field(WEIGHT) > 0)
+    if scan.state is State.REMOVED:
+        return table.filter(pyarrow.compute.field(PART) == REMOVED)
+    return table

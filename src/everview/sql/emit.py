@@ -66,6 +66,8 @@ class Dialect:
     """The hint by which a SELECT brings some of what it joins to the rest."""
     copies: str
     """What follows a source in FROM to repeat each row as often as a number says."""
+    union: str = "{}"
+    """What is made of a UNION ALL."""
     functions: Mapping[str, str] = field(default_factory=dict, hash=False)
     """What aggregate functions are called, where not as in Spark."""
 
@@ -84,6 +86,8 @@ SPARK = Dialect(
     broadcast="/*+ BROADCAST({}) */ ",
     copies="\nLATERAL VIEW explode(array_repeat(0, CAST({} AS INT))) AS __ev_copy",
 )
+SPARK_IN_ONE_TASK = replace(SPARK, broadcast="", union="SELECT /*+ COALESCE(1) */ * FROM ({})")
+"""For rows each relation of which is in one partition: nothing is then sent anywhere."""
 DUCKDB = Dialect(
     quote='"',
     null_safe_equal="IS NOT DISTINCT FROM",
@@ -168,7 +172,8 @@ class _Emitter:
             case Project(input, outputs):
                 return self._select_block(self._block(input), outputs, weighted)
             case Union(inputs):
-                return "\nUNION ALL\n".join(self.select(i, weighted) for i in inputs)
+                rows = "\nUNION ALL\n".join(self.select(i, weighted) for i in inputs)
+                return self.dialect.union.format(rows)
             case Negate(input):
                 block = self._block(input)
                 weight = f"-({self._weight(block)})"
