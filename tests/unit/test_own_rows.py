@@ -13,7 +13,7 @@ from everview.maintenance.choices import Optimisation
 from everview.program.records import Action, RowCounts, read_record
 from everview.program.steps import make_program
 from everview.spark.commit import Writer
-from everview.spark.own_rows import FEW, are_rewritten, newest_rows
+from everview.spark.own_rows import MOST, are_rewritten, newest_rows
 from everview.spark.state import View
 from everview.spark.tables import Detail
 from everview.warehouse.delta_log import FEED, DeltaLog
@@ -34,8 +34,8 @@ def view(properties: dict[str, str]) -> View:
     ("stored", "properties", "rewritten"),
     [
         (0, {}, True),
-        (FEW, {}, True),
-        (FEW + 1, {}, False),
+        (MOST, {}, True),
+        (MOST + 1, {}, False),
         (None, {}, False),  # not known: a record of an older release does not tell
         (5, {FEED: "true"}, False),  # somebody may follow what changes in it
         (5, {FEED: "false"}, True),

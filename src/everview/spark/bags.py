@@ -33,8 +33,9 @@ from everview.spark.changes import (
 )
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Writer
 from everview.spark.hold import Held, hold
+from everview.spark.own_rows import Own
 from everview.spark.pins import Pin
-from everview.spark.replacing import Touched
+from everview.spark.replacing import Touched, are_told_apart
 from everview.spark.seeking import Seeking
 from everview.spark.session import set_for, temp_view
 from everview.spark.state import View
@@ -43,9 +44,8 @@ from everview.sql.change_parts import part_of
 from everview.sql.emit import SPARK, SPARK_IN_ONE_TASK, Source, emit
 from everview.warehouse.plain_files import TableFiles
 
-OwnRows = Callable[[], Held | None]
-"""The rows that a view has stored, if they are held; they may still be on their way."""
-
+OwnRows = Callable[[], Own | None]
+"""The rows that a view has stored, if they are at hand; they may still be on their way."""
 
 _WITHOUT_BROADCASTS = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
 
@@ -65,7 +65,7 @@ class Given:
     @property
     def source(self) -> Source:
         """Where a scan reads."""
-        return source_of(self.writer.view, self.pins, self.own)
+        return source_of(self.writer.view, self.pins)
 
     @property
     def files(self) -> dict[str, TableFiles]:
@@ -96,7 +96,8 @@ def computed(given: Given, plan: Plan, derivation: Derivation) -> Iterator[Delta
         bags = _Bags(given, plan, held, given.changes.ranges, given.changes.are_small)
         while not derivation.is_empty:
             first = derivation.lets[0]
-            if derivation.is_one_query and given.own() and not given.changes.passing:
+            own = given.own() if derivation.is_one_query else None
+            if own and own.are_few and not given.changes.passing:
                 bags.leave_open(first)
                 derivation = derivation.after_first(was_empty=False)
                 continue
@@ -136,6 +137,8 @@ class _Bags:
     added_up: int = 0
     by_name: dict[str, Held] = field(default_factory=dict)
     touched: Touched | None = None
+    met: Held | None = None
+    """The stored rows that a bag meets, if they are held."""
     open_to_tables: set[str] = field(default_factory=set)
     """The open bags that read more than held rows."""
 
@@ -196,20 +199,20 @@ class _Bags:
         read = {scan.table: scan.names for scan in scans(let.relation)}
         if STATE in read:
             self._touch(read)
-            if self._stored():
+            if self.met:
                 let = replace(let, relation=beside_held_rows(let.relation))
         if self.are_small:
             let = self.seeking.over_sought_rows(let, self.plan, self.ranges)
         relation = self.plan.computation(let, self.ranges, small=self.are_small)
         in_one_task = self.are_small and all(map(self._is_held, scans(relation)))
         dialect = SPARK_IN_ONE_TASK if in_one_task else SPARK
-        source = replace(self.given, own=self._stored).source
+        source = source_of(self.given.writer.view, self.given.pins, self.met)
         return _Query(emit(relation, source, dialect, weighted=True), in_one_task)
 
     def _is_held(self, scan: Scan) -> bool:
         """Whether a scan reads held rows, or an open bag that reads nothing else."""
         if scan.table == STATE:
-            return self._stored() is not None
+            return self.met is not None
         is_table = any(str(pin.name) == scan.table for pin in self.given.pins)
         held_change = scan.state.is_change and not self.given.changes.passing
         return held_change if is_table else scan.table not in self.open_to_tables
@@ -224,30 +227,33 @@ class _Bags:
         self.are_small = self.are_small and bag.is_small
         self.ranges |= ranges_of(name, bag, columns)
 
-    def _stored(self) -> Held | None:
-        """The stored rows, or all of them that are needed, if they are held."""
-        return self.given.own() or (self.touched.rows if self.touched else None)
-
     def _touch(self, read: Mapping[str, Sequence[str]]) -> None:
-        """Hold those stored rows that a bag meets with what is added to them.
+        """Hold those stored rows that a bag meets with what is added to them, or all of few.
 
         `read` are the bags that it reads, with their columns.
         """
-        if self.given.own():
+        own, writer, step = self.given.own(), self.given.writer, self.given.program.apply
+        if own and own.are_few:
+            self.met = own.held
             return
         (added,) = (bag for name, bag in self.by_name.items() if ROWS in read.get(name, ()))
-        writer, step = self.given.writer, self.given.program.apply
+        if own and added.table is not None and are_told_apart(step, added):
+            self.met = own.touched(added.table.select(step.identity.columns))
+            return
         self.touched = self.held.enter_context(touched_rows(writer, step, added))
+        self.met = self.touched.rows if self.touched else None
 
 
-def source_of(view: View, pins: Sequence[Pin], own: OwnRows = lambda: None) -> Source:
-    """Where a scan reads: a pinned table, a held change or bag, or the view's own state."""
+def source_of(view: View, pins: Sequence[Pin], stored: Held | None = None) -> Source:
+    """Where a scan reads: a pinned table, a held change or bag, or the view's own state.
+
+    `stored` are its rows as far as they are needed, if they are held.
+    """
     by_table = {str(p.name): p for p in pins}
 
     def source(scan: Scan) -> str:
         if scan.table == STATE:
-            rows = own()
-            return rows.view if rows else view.state.name.at(view.log.head().version)
+            return stored.view if stored else view.state.name.at(view.log.head().version)
         pin = by_table.get(scan.table)
         if pin is None:
             return quote(bag_view(scan.table))

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
-from everview.catalog.names import quote
 from everview.maintenance.folding import DELETE, INSERT, OP, UPDATE
 from everview.maintenance.identity import COUNT
 from everview.program.guard_findings import guard_found
@@ -31,8 +30,8 @@ from everview.spark.changes import Changes
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.compute import Computation
 from everview.spark.files import read_as_files
-from everview.spark.hold import Held, hold, hold_rows
-from everview.spark.own_rows import are_few, are_rewritten, own_rows
+from everview.spark.hold import Held, hold
+from everview.spark.own_rows import Own, are_few, are_rewritten, own_rows
 from everview.spark.pins import (
     Pin,
     columns_now,
@@ -55,6 +54,8 @@ ROWS_A_VALUE = 100
 
 To read a value in SQL takes Spark as long as to shuffle some thirty rows.
 """
+_AS_BATCHES = {"spark.sql.execution.arrow.localRelationThreshold": "0"}
+"""Rows that are only written go to the task as Arrow has them, which is faster than one by one."""
 _WHY = Why(Reason.SOURCES_CHANGED, "base tables have changed")
 
 
@@ -78,7 +79,8 @@ def refresh_incrementally(
         reading = None
         with set_for(session, quickly if are_said_to_be_few else {}):
             if are_rewritten(writer.view, program.apply, before):
-                reading = reader.submit(held.enter_context, own_rows(writer, program, small))
+                rows = own_rows(writer, program, before, small)
+                reading = reader.submit(held.enter_context, rows)
             files = reader.submit(held.enter_context, read_as_files(session, program, pins))
             changes = held.enter_context(captured(session, program, moved, before, small))
             pins = files.result()
@@ -88,9 +90,8 @@ def refresh_incrementally(
         if not changes.tables:
             return _advance(writer, _record(writer, pins, before, changes))
 
-        def own() -> Held | None:
-            rows = reading.result() if reading else None
-            return rows if rows and rows.is_small else None  # the log may not tell how many
+        def own() -> Own | None:
+            return reading.result() if reading else None
 
         computation = Computation(Given(writer, program, pins, changes, own, small))
         guarded, delta = held.enter_context(computation.guarded_delta(before))
@@ -108,7 +109,7 @@ def refresh_incrementally(
         )
         if delta.held is None or not delta.held.rows:
             return _advance(writer, record)
-        if not are_few(before) and (counts.updated or counts.deleted):
+        if not own() and not are_few(before) and (counts.updated or counts.deleted):
             keep_deletion_vectors(session, writer.view)
         return _apply(writer, program, delta.held, own(), delta.touched, record)
 
@@ -189,7 +190,7 @@ def _apply(
     writer: Writer,
     program: Program,
     delta: Held,
-    own: Held | None,
+    own: Own | None,
     touched: Touched | None,
     record: Record,
 ) -> tuple[Record, Commit]:
@@ -210,21 +211,21 @@ def _apply(
 
 
 def _rewrite(
-    writer: Writer, program: Program, delta: Held, own: Held, record: Record
+    writer: Writer, program: Program, delta: Held, own: Own, record: Record
 ) -> tuple[Record, Commit]:
     """Write all rows anew: put together by Arrow where it compares keys as Spark, else by Spark."""
     state, step = writer.view.state.name, program.apply
     columns, key = step.columns, step.identity.columns
-    rows, before, change = None, own.table, delta.table
-    by_arrow = program.pin.by_arrow and are_told_apart(step, own)
-    if by_arrow and before is not None and change is not None:
-        rows = rows_after(before.select(columns), change, key)
+    rows, by_arrow = None, program.pin.by_arrow and are_told_apart(step, delta)
+    if by_arrow and delta.table is not None:
+        rows = rows_after(own.rows.select(columns), delta.table, key)
     if rows is None:
-        sql = apply.rewrite_sql(state, columns, delta.view, own.view, _match(delta, key))
-        return writer.write(sql, record)
-    schema = own.frame.select(*map(quote, columns)).schema
-    with hold_rows(writer.session, rows, "__ev_rows_after", schema) as after:
-        return writer.write(apply.rewritten_sql(state, columns, after.view), record)
+        sql = apply.rewrite_sql(state, columns, delta.view, own.held.view, _match(delta, key))
+    else:
+        with set_for(writer.session, _AS_BATCHES):
+            after = own.for_spark(rows, "__ev_rows_after")
+        sql = apply.rewritten_sql(state, columns, after.view)
+    return writer.write(sql, record)
 
 
 def _match(delta: Held, columns: Sequence[str], shuffled: int | None = 0) -> apply.Match:

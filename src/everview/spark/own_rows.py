@@ -7,23 +7,57 @@ it four. Where its log names its files they are read in one, or in none by Arrow
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 
+import pyarrow
+import pyarrow.compute
 from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
 
 from everview.catalog.names import quote
 from everview.program.records import Record
 from everview.program.steps import ApplyDelta, Program
 from everview.spark.commit import Writer
+from everview.spark.equal_rows import numbered
 from everview.spark.files import files_of_table, table_frame
 from everview.spark.hold import Held, hold, hold_rows
 from everview.spark.state import View
 from everview.warehouse.file_rows import rows_at
 
-_VIEW = "__ev_own_rows"
 FEW = 20_000
-"""The number of stored rows up to which they are written anew."""
+"""The number of stored rows up to which all of them are given to Spark."""
+MOST = 60_000
+"""The number up to which they are written anew, where Arrow reads them."""
+
+
+@dataclass(frozen=True)
+class Own:
+    """All stored rows of a view, at hand."""
+
+    rows: pyarrow.Table
+    for_spark: Callable[[pyarrow.Table, str], Held]
+    """Holds rows with columns of theirs under a name, as long as they are at hand."""
+
+    @property
+    def are_few(self) -> bool:
+        return int(self.rows.num_rows) <= FEW
+
+    @cached_property
+    def held(self) -> Held:
+        """All of them."""
+        return self.for_spark(self.rows, "__ev_own_rows")
+
+    def touched(self, keys: pyarrow.Table) -> Held:
+        """Those that have one of the keys, which Arrow compares as Spark does."""
+        own = self.rows.select(keys.column_names)
+        both = pyarrow.concat_tables([own, keys.cast(own.schema)])
+        numbers = numbered(both, both.column_names)
+        of_own, others = numbers.slice(0, len(own)), numbers.slice(len(own))
+        is_touched = pyarrow.compute.is_in(of_own, value_set=others)
+        return self.for_spark(self.rows.filter(is_touched), "__ev_touched_rows")
 
 
 def are_few(before: Record) -> bool:
@@ -33,21 +67,30 @@ def are_few(before: Record) -> bool:
 
 def are_rewritten(view: View, step: ApplyDelta, before: Record) -> bool:
     """Whether they are written anew: nobody then follows what changes in them."""
-    return step.rewrites and are_few(before) and not view.state.has_feed
+    are_no_more = before.stored is not None and before.stored <= MOST
+    return step.rewrites and are_no_more and not view.state.has_feed
 
 
 @contextmanager
-def own_rows(writer: Writer, program: Program, small: int) -> Iterator[Held]:
-    """The stored rows of a view as they are now, held for a block."""
-    log, columns = writer.view.log, writer.view.definition.stored
+def own_rows(writer: Writer, program: Program, before: Record, small: int) -> Iterator[Own | None]:
+    """The stored rows of a view as they are now, for a block.
+
+    None if they are too many for what can read them, whatever the log says.
+    """
+    session, log, columns = writer.session, writer.view.log, writer.view.definition.stored
     files = files_of_table(log, log.head().version) if program.pin.by_arrow else None
-    rows = rows_at(files, columns, {}, small) if files else None
-    if rows is None:
-        found = hold(newest_rows(writer).select(*map(quote, columns)), _VIEW, small)
-    else:
-        found = hold_rows(writer.session, rows, _VIEW)
-    with found as held:
-        yield held
+    rows, schema = rows_at(files, columns, {}, small) if files else None, None
+    with ExitStack() as views:
+        if rows is None and are_few(before):
+            stored = newest_rows(writer).select(*map(quote, columns))
+            read = views.enter_context(hold(stored, "__ev_stored_rows", small))
+            rows, schema = read.table, read.frame.schema
+
+        def for_spark(some: pyarrow.Table, name: str) -> Held:
+            types = StructType([schema[n] for n in some.column_names]) if schema else None
+            return views.enter_context(hold_rows(session, some, name, types))
+
+        yield Own(rows, for_spark) if rows is not None else None
 
 
 def newest_rows(writer: Writer) -> DataFrame:
