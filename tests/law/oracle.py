@@ -19,6 +19,7 @@ from everview.algebra.scalars import Literal
 from everview.algebra.trees import scans
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
+from everview.maintenance.broadcasts import joins_one_by_one
 from everview.maintenance.choices import Choices, Optimisation
 from everview.maintenance.constraint_checks import Check
 from everview.maintenance.demand import Ranges
@@ -310,6 +311,8 @@ class Maintained:
             if seeks:
                 let = _over_sought_rows(plan, let, known, sought)
             relation = plan.computation(let, known, small=bool(ranges))
+            if seeks:  # as where all rows are held
+                relation = joins_one_by_one(relation)
             self.read |= {s.table for s in scans(relation) if s.state is State.POST}
             if let.name == VIEW:
                 found = evaluate(relation)

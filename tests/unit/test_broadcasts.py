@@ -20,7 +20,7 @@ from everview.algebra.relations import (
 from everview.algebra.scalars import ColumnRef, Compare
 from everview.algebra.trees import nodes, scans
 from everview.catalog.tables import Table
-from everview.maintenance.broadcasts import broadcast_joins
+from everview.maintenance.broadcasts import broadcast_joins, joins_one_by_one
 from everview.sql.emit import DUCKDB, SPARK, Dialect, emit
 from tests.unit.given import TABLES, full, lines, plan, with_unique
 
@@ -256,3 +256,20 @@ def test_each_select_has_the_hint_of_its_own_joins() -> None:
 def test_what_is_broadcast_alone_is_what_it_is() -> None:
     delta = Scan("s", "s", ("x",), State.DELTA)
     assert sql(Broadcast(delta), SPARK) == sql(delta, SPARK)
+
+
+# where all rows are held
+
+
+def test_every_join_of_a_chain_is_a_relation_of_its_own_whatever_it_begins_with() -> None:
+    relation = plan(
+        "select bag.a, t.b, y from bag join t on bag.a = t.b join u on t.a = u.k"
+    ).layers.top
+    assert broadcasts(relation) == []
+    assert broadcasts(joins_one_by_one(relation)) == [["bag", "t"]]
+    assert joins_one_by_one(joins_one_by_one(relation)) == joins_one_by_one(relation)
+
+
+def test_one_join_is_left_as_it_is() -> None:
+    relation = plan("select bag.a, t.b from bag join t on bag.a = t.b").layers.top
+    assert joins_one_by_one(relation) == relation

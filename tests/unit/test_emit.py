@@ -54,7 +54,9 @@ def test_a_derived_table_and_a_union_become_subqueries_under_their_reference() -
     )
 
 
-def test_in_one_task_a_union_is_in_one_partition() -> None:
+def test_in_one_task_a_join_and_a_union_are_in_one_partition() -> None:
+    joined = emit(Join(T, U, EQUAL), source, SPARK_IN_ONE_TASK)
+    assert joined.startswith("SELECT /*+ COALESCE(1) */ `t`.`a` AS `a`, `u`.`b` AS `b`\n")
     union = Union((T, T))
     one = "SELECT `t`.`a` AS `a`\nFROM t AS `t`"
     assert emit(union, source, SPARK_IN_ONE_TASK) == (

@@ -10,7 +10,7 @@ A declared key that does not hold makes a broadcast larger than it should be, ne
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from everview.algebra.columns import Column
 from everview.algebra.relations import (
@@ -41,15 +41,34 @@ Keys = Mapping[str, tuple[frozenset[str], ...]]
 
 def broadcast_joins(relation: Relation, keys: Keys, types: Types) -> Relation:
     """The relation with every chain of joins that stays small broadcast to the table after it."""
-    below = tuple(broadcast_joins(i, keys, types) for i in inputs_of(relation))
+
+    def stays_small(right: Relation, on: Scalar) -> bool:
+        return _meets_one(right, on, keys, types)
+
+    return _over_projects(relation, lambda p: _staged(p, stays_small) if _is_small(p) else p)
+
+
+def joins_one_by_one(relation: Relation) -> Relation:
+    """The relation with every join of a chain as a relation of its own."""
+    return _over_projects(relation, lambda project: _staged(project, lambda *_: True))
+
+
+def _over_projects(relation: Relation, change: Callable[[Project], Relation]) -> Relation:
+    below = tuple(_over_projects(i, change) for i in inputs_of(relation))
     node = with_inputs(relation, below) if below else relation
-    return _staged(node, keys, types) if isinstance(node, Project) else node
+    return change(node) if isinstance(node, Project) else node
 
 
-def _staged(project: Project, keys: Keys, types: Types) -> Project:
+def _is_small(project: Project) -> bool:
+    """Whether its chain of joins begins with something small."""
+    first, _ = _chain(project.input)
+    return is_small(first)
+
+
+def _staged(project: Project, meets_one: Callable[[Relation, Scalar], bool]) -> Project:
     """The projection over its joins one by one, those that stay small as relations of their own."""
     joined, steps = _chain(project.input)
-    if not is_small(joined) or len(steps) < 2:
+    if len(steps) < 2:
         return project
     current = {c: c for c in joined.columns}
     stays_small = True
@@ -60,7 +79,7 @@ def _staged(project: Project, keys: Keys, types: Types) -> Project:
             joined = Broadcast(made)
             renamed = {the_column(o.scalar): o.column for o in made.outputs}
             current = {c: renamed[now] for c, now in current.items()}
-        stays_small = stays_small and _meets_one(right, on, keys, types)
+        stays_small = stays_small and meets_one(right, on)
         joined = Join(joined, right, _rewritten(on, current | {c: c for c in right.columns}))
         current |= {c: c for c in right.columns}
     outputs = (Output(o.column, _rewritten(o.scalar, current)) for o in project.outputs)

@@ -13,6 +13,7 @@ from everview.algebra.relations import Scan
 from everview.algebra.trees import scans
 from everview.catalog.names import quote
 from everview.maintenance.accumulators import ROWS
+from everview.maintenance.broadcasts import joins_one_by_one
 from everview.maintenance.derivation import VIEW, Derivation
 from everview.maintenance.folding import BROKEN, OP, beside_held_rows
 from everview.maintenance.groups import STATE
@@ -41,13 +42,17 @@ from everview.spark.session import set_for, temp_view
 from everview.spark.state import View
 from everview.spark.touched_rows import touched_rows
 from everview.sql.change_parts import part_of
-from everview.sql.emit import SPARK, SPARK_IN_ONE_TASK, Source, emit
+from everview.sql.emit import SPARK_IN_ONE_TASK, Source, emit
 from everview.warehouse.plain_files import TableFiles
 
 OwnRows = Callable[[], Own | None]
 """The rows that a view has stored, if they are at hand; they may still be on their way."""
 
-_WITHOUT_BROADCASTS = {"spark.sql.autoBroadcastJoinThreshold": "-1"}
+_IN_ONE_TASK = {
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.maxSinglePartitionBytes": f"{1 << 60}",  # what joins are supposed to give is no less
+    "spark.sql.shuffle.partitions": "1",
+}
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ class _Query:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        return _WITHOUT_BROADCASTS if self.in_one_task else {}
+        return _IN_ONE_TASK if self.in_one_task else {}
 
 
 @dataclass
@@ -204,10 +209,11 @@ class _Bags:
         if self.are_small:
             let = self.seeking.over_sought_rows(let, self.plan, self.ranges)
         relation = self.plan.computation(let, self.ranges, small=self.are_small)
-        in_one_task = self.are_small and all(map(self._is_held, scans(relation)))
-        dialect = SPARK_IN_ONE_TASK if in_one_task else SPARK
         source = source_of(self.given.writer.view, self.given.pins, self.met)
-        return _Query(emit(relation, source, dialect, weighted=True), in_one_task)
+        if self.are_small and all(map(self._is_held, scans(relation))):
+            one_by_one = joins_one_by_one(relation)
+            return _Query(emit(one_by_one, source, SPARK_IN_ONE_TASK, weighted=True), True)
+        return _Query(emit(relation, source, weighted=True), False)
 
     def _is_held(self, scan: Scan) -> bool:
         """Whether a scan reads held rows, or an open bag that reads nothing else."""

@@ -68,6 +68,8 @@ class Dialect:
     """What follows a source in FROM to repeat each row as often as a number says."""
     union: str = "{}"
     """What is made of a UNION ALL."""
+    joined: str = ""
+    """The hint of a SELECT that joins and broadcasts nothing."""
     functions: Mapping[str, str] = field(default_factory=dict, hash=False)
     """What aggregate functions are called, where not as in Spark."""
 
@@ -86,8 +88,12 @@ SPARK = Dialect(
     broadcast="/*+ BROADCAST({}) */ ",
     copies="\nLATERAL VIEW explode(array_repeat(0, CAST({} AS INT))) AS __ev_copy",
 )
-SPARK_IN_ONE_TASK = replace(SPARK, broadcast="", union="SELECT /*+ COALESCE(1) */ * FROM ({})")
-"""For rows each relation of which is in one partition: nothing is then sent anywhere."""
+_TOGETHER = "/*+ COALESCE(1) */ "
+SPARK_IN_ONE_TASK = replace(
+    SPARK, broadcast="", union=f"SELECT {_TOGETHER}* FROM ({{}})", joined=_TOGETHER
+)
+"""For relations each of which is in one partition. Spark is told that what it makes of them is,
+too; else it would send it to several."""
 DUCKDB = Dialect(
     quote='"',
     null_safe_equal="IS NOT DISTINCT FROM",
@@ -202,6 +208,7 @@ class _Emitter:
             items.append(f"{value} AS {self.dialect.identifier(WEIGHT)}")
         where = "" if block.where == TRUE else f"\nWHERE {self._sql(block.where)}"
         hint = self.dialect.broadcast.format(", ".join(block.broadcast)) if block.broadcast else ""
+        hint = hint or (self.dialect.joined if block.is_join else "")
         return f"SELECT {hint}{', '.join(items)}\nFROM {block.from_sql}{where}"
 
     def _select_groups(
