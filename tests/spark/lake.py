@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+import pytest
+
 from everview import Action, Everview, Reason, RefreshResult
 from everview.catalog.names import Name
 from everview.program.records import Record
 from everview.program.view_log import newest_record
+from everview.spark import own_rows
 from everview.spark.state import View
 
 FEED = "TBLPROPERTIES ('delta.enableChangeDataFeed'='true')"
@@ -77,3 +80,9 @@ class Lake:
         )
         stored = {row[1:]: n for row, n in both.items() if row[0] == "stored"}
         assert stored == {row[1:]: n for row, n in both.items() if row[0] == "asked"}, view
+
+
+def with_small_views_up_to(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    """Let views of up to so many rows be written anew, and no others."""
+    for limit in ("FEW", "MOST"):
+        monkeypatch.setattr(own_rows, limit, rows)

@@ -14,10 +14,11 @@ from everview.catalog.names import Name
 from everview.catalog.tables import Table
 from everview.program.records import SourcePosition
 from everview.spark import seeking
-from everview.spark.files import feed_frame, table_frame
+from everview.spark.files import feed_frame, files_of_table, table_frame
 from everview.spark.hold import hold_rows
 from everview.spark.pins import Pin
 from everview.spark.tables import describe, full_name, open_log
+from everview.warehouse.file_rows import rows_at
 from everview.warehouse.plain_files import TableFiles
 from tests.spark.lake import FEED, VECTORS, Lake
 
@@ -182,6 +183,26 @@ def test_rows_are_sought_in_files_unless_it_is_switched_off(
     assert result.action is Action.INCREMENTAL, result
     lake.equals_its_query("v")
     assert set(sought) == (set() if off else {"sale", "item", "kind"})
+
+
+def test_deleted_rows_are_not_sought(lake: Lake) -> None:
+    """With all forms of a deletion vector: few rows, every other, and some in a row."""
+    lake.table("many", "id BIGINT, m BIGINT", properties=VECTORS)
+    lake.sql("INSERT INTO many SELECT /*+ COALESCE(1) */ id, id % 100 FROM range(250000)")
+    lake.table("few", "k BIGINT", "(5), (100000), (200000)")
+    query = "SELECT id, m, count(*) AS n FROM many JOIN few ON id = k GROUP BY id, m"
+    lake.create("v", query, "REFRESH POLICY INCREMENTAL")
+    for condition in ("id = 5 OR id = 70001", "id % 2 = 1 AND id < 60000", "id > 199990", "id < 9"):
+        lake.sql(f"DELETE FROM many WHERE {condition}")
+        now = pinned(lake, "many")
+        files = files_of_table(now.log, now.position.version)
+        assert files is not None and files.deleted
+        found = rows_at(files, ["id"], {}, 250_000)
+        assert found is not None
+        ids = [row.id for row in lake.ev.sql("SELECT id FROM many ORDER BY id").collect()]
+        assert sorted(found.column("id").to_pylist()) == ids
+        lake.sql("INSERT INTO few VALUES (6), (7), (70001), (100001)")
+        lake.check("v")
 
 
 def test_types_that_only_spark_reads_are_written_anew_as_they_were(steps: Lake) -> None:

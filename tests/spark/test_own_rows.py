@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import pyarrow
+import pytest
+
+from everview.spark import own_rows
+from everview.spark.hold import Held
 from everview.warehouse.delta_log import DeltaLog
 from everview.warehouse.plain_files import table_files
 from tests.spark.lake import Lake
@@ -33,6 +38,36 @@ def test_a_small_view_is_read_from_its_files(lake: Lake) -> None:
         lake.sql(statement)
         lake.check("v")
         assert are_told(lake, "v")
+
+
+def test_of_a_larger_view_spark_is_given_the_touched_groups_only(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_rows, "FEW", 1)
+    given: list[int] = []
+    for_spark = own_rows.Own.touched
+
+    def touched(own: own_rows.Own, keys: pyarrow.Table) -> Held:
+        held = for_spark(own, keys)
+        given.append(held.rows)
+        return held
+
+    monkeypatch.setattr(own_rows.Own, "touched", touched)
+    lake.table(
+        "t", "g BIGINT, s STRING, x DECIMAL(9,2)", "(1, 'a', 1.5), (2, 'b', 2), (NULL, 'c', 3)"
+    )
+    lake.create("v", "SELECT g, s, sum(x) AS total FROM t GROUP BY g, s")
+    for statement in (
+        "UPDATE t SET x = x + 1 WHERE g IS NULL",
+        "INSERT INTO t VALUES (2, 'b', 1), (3, 'd', 1)",
+        "DELETE FROM t WHERE g = 2",
+    ):
+        lake.sql(statement)
+        lake.check("v")
+        (head,) = lake.ev.sql(f"DESCRIBE HISTORY {lake.state_of('v')} LIMIT 1").collect()
+        said = head.operationParameters
+        assert (head.operation, said["mode"], "predicate" in said) == ("WRITE", "Overwrite", False)
+    assert given == [1, 1, 1]
 
 
 def test_columns_with_other_names_in_the_files_are_read_by_delta(lake: Lake) -> None:

@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from everview import Action, Code, Everview, RefreshError
-from everview.spark import own_rows
 from everview.spark.commit import Point
 from everview.spark.own_rows import FEW
 from everview.spark.state import View
 from everview.spark.warehouse import register
-from tests.spark.lake import Lake
+from tests.spark.lake import Lake, with_small_views_up_to
 
 
 class StoppedError(Exception):
@@ -131,7 +130,7 @@ def test_without_a_lock_the_second_of_two_is_lost(
     monkeypatch.setattr(View, "directory", None)
     counted.create("summed", "SELECT x, count(*) AS n FROM t GROUP BY x")
     for view, few, change, written in ways:
-        monkeypatch.setattr(own_rows, "FEW", few)
+        with_small_views_up_to(monkeypatch, few)
         counted.sql(change)
         assert overtaken(counted.ev, view).code is Code.COMMIT_LOST
         (head,) = counted.ev.sql(f"DESCRIBE HISTORY {counted.state_of(view)} LIMIT 1").collect()

@@ -7,10 +7,10 @@ import pytest
 from everview import Action
 from everview.maintenance.identity import IdentityKind
 from everview.program.records import Record
-from everview.spark import incremental, own_rows
+from everview.spark import incremental
 from everview.spark.commit import Writer
 from everview.warehouse.delta_log import Commit
-from tests.spark.lake import VECTORS, Lake
+from tests.spark.lake import VECTORS, Lake, with_small_views_up_to
 
 VIEWS = {
     "by_key": (
@@ -122,7 +122,7 @@ def test_a_view_that_is_no_longer_small_is_merged_into(
     assert lake.newest("v").stored == 2
     assert lake.found("v").log.head().operation == "WRITE"
     assert vectors not in lake.found("v").state.properties
-    monkeypatch.setattr(own_rows, "FEW", 1)
+    with_small_views_up_to(monkeypatch, 1)
     lake.sql("DELETE FROM t WHERE x = 2")
     lake.check("v")
     assert lake.found("v").log.head().operation == "MERGE"

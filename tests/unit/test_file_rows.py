@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 import json
+from array import array
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -54,6 +56,15 @@ def keys(*values: int | None) -> dict[str, pyarrow.Array]:
     return {"k": pyarrow.array(values, pyarrow.int64())}
 
 
+def test_deleted_rows_are_not_found(files: TableFiles) -> None:
+    first, second = files.paths
+    gone = replace(files, deleted={first: array("q", [0, 4]), second: array("q", [0])})
+    for sought, found in ((keys(1, 5, 7), [1, 5]), ({}, [1, 2, 4, 5, None])):
+        rows = rows_at(gone, ["k"], sought, 10)
+        assert rows is not None
+        assert sorted(rows.column("k").to_pylist(), key=str) == found
+
+
 def test_rows_are_found_in_all_files_and_copies_stay(files: TableFiles) -> None:
     found = rows_at(files, ["k", "s"], keys(1, 5, 99), 10)
     assert found is not None
@@ -94,11 +105,11 @@ def test_nothing_is_sought_by_no_value(files: TableFiles) -> None:
 def test_groups_of_rows_between_whose_bounds_no_value_lies_are_not_read(
     files: TableFiles, values: tuple[int, ...], read: list[bool]
 ) -> None:
-    assert [piece.may_have(keys(*values)) for piece in pieces(files.paths)] == read
+    assert [piece.may_have(keys(*values)) for piece in pieces(files.paths, {})] == read
 
 
 def test_a_null_may_be_in_any_group_of_rows(files: TableFiles) -> None:
-    assert all(piece.may_have(keys(9, None)) for piece in pieces(files.paths))
+    assert all(piece.may_have(keys(9, None)) for piece in pieces(files.paths, {}))
 
 
 def test_more_rows_than_are_held_are_left_to_spark(files: TableFiles) -> None:

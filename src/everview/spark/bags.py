@@ -238,15 +238,15 @@ class _Bags:
 
         `read` are the bags that it reads, with their columns.
         """
-        own, writer, step = self.given.own(), self.given.writer, self.given.program.apply
+        own, writer, program = self.given.own(), self.given.writer, self.given.program
         if own and own.are_few:
             self.met = own.held
             return
         (added,) = (bag for name, bag in self.by_name.items() if ROWS in read.get(name, ()))
-        if own and added.table is not None and are_told_apart(step, added):
-            self.met = own.touched(added.table.select(step.identity.columns))
+        if own and added.table is not None and are_told_apart(program.apply, added):
+            self.met = own.touched(added.table.select(program.apply.identity.columns))
             return
-        self.touched = self.held.enter_context(touched_rows(writer, step, added))
+        self.touched = self.held.enter_context(touched_rows(writer, program, added))
         self.met = self.touched.rows if self.touched else None
 
 

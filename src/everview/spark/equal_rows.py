@@ -24,6 +24,15 @@ def numbered(rows: pyarrow.Table, columns: Sequence[str]) -> pyarrow.Array:
     return numbers
 
 
+def agreeing(rows: pyarrow.Table, keys: pyarrow.Table) -> pyarrow.Table:
+    """The rows that agree with one of the keys on their columns."""
+    own = rows.select(keys.column_names)
+    both = pyarrow.concat_tables([own, keys.cast(own.schema)])
+    numbers = numbered(both, both.column_names)
+    of_rows, of_keys = numbers.slice(0, rows.num_rows), numbers.slice(rows.num_rows)
+    return rows.filter(pyarrow.compute.is_in(of_rows, value_set=of_keys))
+
+
 def with_parts(change: pyarrow.Table, key: Sequence[str]) -> pyarrow.Table:
     """A netted change with the part to which each row belongs by its key.
 

@@ -35,8 +35,8 @@ def read_as_files(
 
         def as_files(pin: Pin) -> Pin:
             files = files_of_table(pin.log, pin.position.version)
-            if files is None:
-                return pin
+            if files is None or files.deleted:
+                return replace(pin, files=files)
 
             @cache
             def view() -> str:
@@ -52,7 +52,8 @@ def read_as_files(
 def table_frame(session: SparkSession, log: Log, version: int) -> DataFrame | None:
     """A table at a version from its files; None if Delta must be asked."""
     files = files_of_table(log, version)
-    return _read(session, _schema_of(files), files.paths) if files else None
+    plain = files is not None and not files.deleted
+    return _read(session, _schema_of(files), files.paths) if files and plain else None
 
 
 def feed_frame(session: SparkSession, pin: Pin, after: int) -> DataFrame | None:

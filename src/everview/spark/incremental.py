@@ -202,7 +202,7 @@ def _apply(
         return _apply_by_row(writer, step, delta, record)
     if own:
         return _rewrite(writer, program, delta, own, record)
-    where = replacing.condition(writer, step, delta, touched)
+    where = replacing.condition(writer, program, delta, touched)
     if where:
         new = writer.session.sql(apply.new_rows_sql(columns, delta.view))
         return writer.replace_rows(new, where, record)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import pyarrow
-import pyarrow.compute
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
@@ -21,7 +20,7 @@ from everview.catalog.names import quote
 from everview.program.records import Record
 from everview.program.steps import ApplyDelta, Program
 from everview.spark.commit import Writer
-from everview.spark.equal_rows import numbered
+from everview.spark.equal_rows import agreeing
 from everview.spark.files import files_of_table, table_frame
 from everview.spark.hold import Held, hold, hold_rows
 from everview.spark.state import View
@@ -52,12 +51,7 @@ class Own:
 
     def touched(self, keys: pyarrow.Table) -> Held:
         """Those that have one of the keys, which Arrow compares as Spark does."""
-        own = self.rows.select(keys.column_names)
-        both = pyarrow.concat_tables([own, keys.cast(own.schema)])
-        numbers = numbered(both, both.column_names)
-        of_own, others = numbers.slice(0, len(own)), numbers.slice(len(own))
-        is_touched = pyarrow.compute.is_in(of_own, value_set=others)
-        return self.for_spark(self.rows.filter(is_touched), "__ev_touched_rows")
+        return self.for_spark(agreeing(self.rows, keys), "__ev_touched_rows")
 
 
 def are_few(before: Record) -> bool:

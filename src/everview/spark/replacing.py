@@ -18,11 +18,14 @@ import pyarrow.compute
 from pyspark.sql import DataFrame
 
 from everview.maintenance.folding import INSERT, OP
-from everview.program.steps import ApplyDelta
+from everview.program.steps import ApplyDelta, Program
 from everview.spark import apply
 from everview.spark.commit import Writer, key_gone, key_twice
-from everview.spark.hold import Held
+from everview.spark.equal_rows import agreeing
+from everview.spark.files import files_of_table
+from everview.spark.hold import SMALL, Held, is_ordered
 from everview.sql.listed_keys import Keys, is_listed
+from everview.warehouse.file_rows import rows_at
 
 _NUMBERED = {"tinyint", "smallint", "int", "bigint", "date"}
 _LISTED = {*_NUMBERED, "string"}
@@ -51,13 +54,14 @@ def are_replaced(writer: Writer, step: ApplyDelta, held: Held) -> bool:
 
 
 def condition(
-    writer: Writer, step: ApplyDelta, delta: Held, touched: Touched | None = None
+    writer: Writer, program: Program, delta: Held, touched: Touched | None = None
 ) -> str | None:
     """By which the rows that a change removes are found, and no others; None if they are merged.
 
     `touched` are the stored rows that it finds, if they are held. MustBeFull if a key is not where
     it should be.
     """
+    step = program.apply
     if not are_replaced(writer, step, delta) or delta.table is None:
         return None
     key = key_types(step, delta)
@@ -68,7 +72,7 @@ def condition(
     where = is_listed(names, listed) if names else None
     if where is None:
         return None
-    like = touched.rows.table if touched else _look(writer, names, tuple(key), delta)
+    like = touched.rows.table if touched else _look(writer, program, names, tuple(key), delta)
     if like is None:
         return None
     there = Counter(_keys(like, key))
@@ -81,17 +85,18 @@ def condition(
 
 
 def _look(
-    writer: Writer, names: Sequence[str], key: Sequence[str], delta: Held
+    writer: Writer, program: Program, names: Sequence[str], key: Sequence[str], delta: Held
 ) -> pyarrow.Table | None:
     """The keys of the stored rows that agree with one of a change on some columns.
 
     By part of a key there may be any number of them: None if it finds others.
     """
-    found = rows_like(writer, names, key, delta)
-    if len(names) == len(key):
-        return found.toArrow()
-    like = found.limit(delta.rows + 1).toArrow()
-    return like if like.num_rows <= delta.rows else None
+    like = rows_sought(writer, program, names, key, delta)
+    is_part = len(names) < len(key)
+    if like is None:
+        found = rows_like(writer, names, key, delta)
+        like = (found.limit(delta.rows + 1) if is_part else found).toArrow()
+    return None if is_part and like.num_rows > delta.rows else like
 
 
 def rows_like(
@@ -101,6 +106,22 @@ def rows_like(
     match = apply.Match(names, frozenset(), held.ranges(names))
     sql = apply.rows_like_sql(writer.view.state.name, columns, held.view, match)
     return writer.session.sql(sql)
+
+
+def rows_sought(
+    writer: Writer, program: Program, names: Sequence[str], columns: Sequence[str], held: Held
+) -> pyarrow.Table | None:
+    """The same by Arrow, from the files of the state; None if Spark is to be asked."""
+    log = writer.view.log
+    files = files_of_table(log, log.head().version) if program.pin.by_arrow else None
+    if files is None or held.table is None:
+        return None
+    keys = held.table.select(names)
+    if not all(is_ordered(column.type) for column in keys.columns):
+        return None
+    values = {name: keys.column(name).unique() for name in names}
+    found = rows_at(files, tuple(dict.fromkeys([*columns, *names])), values, SMALL)
+    return agreeing(found, keys).select(columns) if found is not None else None
 
 
 def key_types(step: ApplyDelta, held: Held) -> dict[str, str]:

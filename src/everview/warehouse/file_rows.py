@@ -61,7 +61,8 @@ def rows_at(files: TableFiles, names: Sequence[str], keys: Keys, most: int) -> p
     if schema is None or not are_known(files.paths, schema):
         return None
     sought = {name: values.cast(schema.field(name).type) for name, values in keys.items()}
-    may_have = [piece for piece in pieces(files.paths) if piece.may_have(sought)]
+    of_table = pieces(files.paths, files.deleted)
+    may_have = [piece for piece in of_table if piece.may_have(sought)]
     if sum(piece.size(schema.names) for piece in may_have) > MOST_BYTES:
         return None
     found: list[pyarrow.RecordBatch] = []
@@ -111,7 +112,7 @@ def netted_rows(
 
 
 def _read(paths: Sequence[Path], schema: pyarrow.Schema) -> pyarrow.Table:
-    batches = (batch for piece in pieces(paths) for batch in piece.batches(schema))
+    batches = (batch for piece in pieces(paths, {}) for batch in piece.batches(schema))
     return pyarrow.Table.from_batches(batches, schema)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -75,15 +76,21 @@ class Piece:
 
     path: Path
     group: int
+    deleted: Sequence[int] = ()
+    """The numbers of the rows of the file that are deleted, in order."""
 
     def batches(self, schema: pyarrow.Schema) -> Iterator[pyarrow.RecordBatch]:
         """Its rows, few at a time; a column that the file does not have is NULL."""
+        about = footer(self.path)
+        first = sum(about.row_group(n).num_rows for n in range(self.group))
         with pyarrow.parquet.ParquetFile(self.path, memory_map=True) as file:
             there = [name for name in schema.names if name in file.schema_arrow.names]
             for batch in file.iter_batches(_AT_ONCE, [self.group], there, use_threads=False):
                 none = {f.name: pyarrow.nulls(batch.num_rows, f.type) for f in schema}
                 read = {n: batch.column(n).cast(schema.field(n).type) for n in there}
-                yield pyarrow.record_batch(list((none | read).values()), schema=schema)
+                rows = pyarrow.record_batch(list((none | read).values()), schema=schema)
+                yield _without(rows, self.deleted, first)
+                first += batch.num_rows
 
     def size(self, names: Collection[str]) -> int:
         """How many bytes are read for some columns."""
@@ -99,9 +106,22 @@ class Piece:
         return (c for c in columns if c.path_in_schema in names)
 
 
-def pieces(paths: Iterable[Path]) -> list[Piece]:
-    """All groups of rows of some files."""
-    return [Piece(path, n) for path in paths for n in range(footer(path).num_row_groups)]
+def pieces(paths: Iterable[Path], deleted: Mapping[Path, Sequence[int]]) -> list[Piece]:
+    """All groups of rows of some files, with what is deleted of them."""
+    groups = ((path, n) for path in paths for n in range(footer(path).num_row_groups))
+    return [Piece(path, n, deleted.get(path, ())) for path, n in groups]
+
+
+def _without(batch: pyarrow.RecordBatch, deleted: Sequence[int], first: int) -> pyarrow.RecordBatch:
+    """A batch without deleted rows, given by their numbers in order; so many is its first one."""
+    low, high = bisect_left(deleted, first), bisect_left(deleted, first + batch.num_rows)
+    if low == high:
+        return batch
+    stays = bytearray(b"\x01" * batch.num_rows)
+    for row in deleted[low:high]:
+        stays[row - first] = 0
+    mask = pyarrow.Array.from_buffers(pyarrow.uint8(), len(stays), [None, pyarrow.py_buffer(stays)])
+    return batch.filter(mask.cast(pyarrow.bool_()))
 
 
 def _overlaps(told: pyarrow.parquet.Statistics | None, values: pyarrow.Array) -> bool:

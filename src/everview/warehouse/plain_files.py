@@ -10,22 +10,26 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from everview.warehouse.deletion_vectors import deleted_rows
 from everview.warehouse.delta_log import DeltaLog
 
 MOST_FILES = 32
 """How many files are read as they are: to look at more, Spark starts a job; Delta skips some."""
 
 _HARMLESS = {"deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}
-"""Features that a reader must know, and that change nothing about a file without such a vector."""
+"""Features that a reader must know, and that change nothing about how files are read but what
+their deletion vectors say."""
 _SAID_OF_COLUMNS = re.compile(
     r"comment|CURRENT_DEFAULT|delta\.(invariants|generationExpression|identity\..*)"
 )
 """What a log says of a column that does not change how it is read."""
+_VECTOR = "deletionVector"
 _PLAIN_PATH = re.compile(r"[\w./=-]+", re.ASCII)
 """A path in which no character stands for others."""
 
@@ -36,6 +40,8 @@ class TableFiles:
 
     schema: str
     paths: tuple[Path, ...]
+    deleted: Mapping[Path, array[int]] = field(default_factory=dict)
+    """Of files whose rows are not all there, the numbers of those that are deleted, in order."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,12 @@ def table_files(log: DeltaLog, version: int) -> TableFiles | None:
     if added is None or len(added) != told.get("numFiles"):
         return None
     paths = _paths(log, added)
-    return TableFiles(schema, paths) if paths else None
+    if not paths:
+        return None
+    vectors = {p: v for p, file in zip(paths, added, strict=True) if (v := file.get(_VECTOR))}
+    deleted = {path: deleted_rows(log.table, vector) for path, vector in vectors.items()}
+    known = {path: rows for path, rows in deleted.items() if rows is not None}
+    return TableFiles(schema, paths, known) if len(known) == len(vectors) else None
 
 
 def change_files(log: DeltaLog, after: int, to: int) -> ChangeFiles | None:
@@ -82,6 +93,8 @@ def change_files(log: DeltaLog, after: int, to: int) -> ChangeFiles | None:
             return None
         for kind, of_kind in changed.items():
             files[kind] += of_kind
+    if any(file.get(_VECTOR) for of_kind in files.values() for file in of_kind):
+        return None
     paths = {kind: _paths(log, of_kind) for kind, of_kind in files.items()}
     cdc, add, remove = paths["cdc"], paths["add"], paths["remove"]
     if cdc is None or add is None or remove is None:
@@ -105,8 +118,8 @@ def _changed(actions: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str
 
 
 def _paths(log: DeltaLog, files: Sequence[Mapping[str, Any]]) -> tuple[Path, ...] | None:
-    """Where files are; None if that cannot be written as it is, or not all of their rows count."""
-    if len(files) > MOST_FILES or any(file.get("deletionVector") for file in files):
+    """Where files are; None if that cannot be written as it is."""
+    if len(files) > MOST_FILES:
         return None
     if any(file["path"].startswith("/") for file in files):
         return None
