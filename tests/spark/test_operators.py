@@ -285,6 +285,7 @@ def test_a_row_that_came_and_went_is_not_added_up_if_it_cannot_be(lake: Lake) ->
     assert lake.sql("SELECT * FROM v ORDER BY g") == [(1, 3), (2, 8), (3, 4)]
 
 
+@pytest.mark.nightly
 def test_a_table_that_nothing_reads_changes_with_one_that_is_added_up(lake: Lake) -> None:
     lake.table("unread", "y INT", "(1)")
     lake.table("t", "g INT, x INT", "(1, 1), (2, 5)")
@@ -404,6 +405,7 @@ def test_what_the_branches_of_two_changed_tables_share_is_joined_once(
     assert held == ["__ev_bag_d1_5f_1", "__ev_delta"]  # d1 and the new rows are one query
 
 
+@pytest.mark.nightly
 def test_what_they_differ_in_is_given_up_if_it_is_not_small(
     regions: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:

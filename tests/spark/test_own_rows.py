@@ -70,6 +70,7 @@ def test_of_a_larger_view_spark_is_given_the_touched_groups_only(
     assert given == [1, 1, 1]
 
 
+@pytest.mark.nightly
 def test_columns_with_other_names_in_the_files_are_read_by_delta(lake: Lake) -> None:
     lake.table("t", COLUMNS, ROWS)
     lake.create("v", "SELECT g AS `the group`, sum(x) AS `x, in all` FROM t GROUP BY g")

@@ -87,6 +87,7 @@ def test_part_of_a_key_is_listed_where_it_finds_the_same_rows(lake: Lake) -> Non
     assert how(lake, "v") == "WRITE"
 
 
+@pytest.mark.nightly
 def test_part_of_a_key_that_finds_other_rows_too_is_not_used(lake: Lake) -> None:
     lake.table("t", "g BIGINT, n STRING, d DECIMAL(9,2), h STRING, x INT", WIDE_ROWS)
     lake.create("v", WIDE)
@@ -98,6 +99,7 @@ def test_part_of_a_key_that_finds_other_rows_too_is_not_used(lake: Lake) -> None
     assert lake.newest("v").stored == 4
 
 
+@pytest.mark.nightly
 def test_rows_are_listed_by_the_columns_by_which_touched_groups_were_read(lake: Lake) -> None:
     """A group that is touched and stays as it is has no number, so that groups are read by name."""
     lake.table(
@@ -124,6 +126,7 @@ def test_numbers_that_may_be_equal_in_other_ways_are_merged(lake: Lake) -> None:
     assert how(lake, "v") == "MERGE"
 
 
+@pytest.mark.nightly
 def test_where_a_view_has_a_feed_an_update_stays_one(lake: Lake) -> None:
     lake.table("t", "k INT NOT NULL PRIMARY KEY RELY, x INT", "(1, 1), (2, 2)")
     lake.create("v", "SELECT k, x FROM t", "TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
