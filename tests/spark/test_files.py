@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pyarrow
@@ -13,9 +14,9 @@ from everview import Action
 from everview.catalog.names import Name
 from everview.catalog.tables import Table
 from everview.program.records import SourcePosition
-from everview.spark import seeking
+from everview.spark import bags, seeking
 from everview.spark.files import feed_frame, files_of_table, table_frame
-from everview.spark.hold import hold_rows
+from everview.spark.hold import Held, hold, hold_rows
 from everview.spark.pins import Pin
 from everview.spark.tables import describe, full_name, open_log
 from everview.warehouse.file_rows import rows_at
@@ -184,6 +185,29 @@ def test_rows_are_sought_in_files_unless_it_is_switched_off(
     assert result.action is Action.INCREMENTAL, result
     lake.equals_its_query("v")
     assert set(sought) == (set() if off else {"sale", "item", "kind"})
+
+
+def test_a_query_over_held_rows_is_one_task(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    plans: list[str] = []
+
+    def planned(frame: DataFrame, *given: Any, **named: Any) -> AbstractContextManager[Held]:
+        plans.append(frame._jdf.queryExecution().executedPlan().toString())
+        return hold(frame, *given, **named)
+
+    monkeypatch.setattr(bags, "hold", planned)
+    lake.table("item", "i INT, name STRING, of_kind INT", "(1, 'pen', 1), (2, 'ink', 2)")
+    lake.table("kind", "k INT, label STRING", "(1, 'A'), (2, 'B')")
+    lake.table("sale", "of_item INT, n INT", "(1, 5), (2, 6)")
+    joined = "FROM sale JOIN item ON of_item = i JOIN kind ON of_kind = k"
+    lake.create("v", f"SELECT label, sum(n) AS n {joined} GROUP BY label")
+    for off in ("", "arrow"):
+        lake.sql("INSERT INTO sale VALUES (1, 1), (2, 2)")
+        lake.sql("UPDATE item SET of_kind = 3 - of_kind WHERE i = 1")
+        assert lake.ev.view("v").refresh(off=off).action is Action.INCREMENTAL
+        lake.equals_its_query("v")
+        assert any("Join" in plan for plan in plans)
+        assert any("Exchange" in plan for plan in plans) is bool(off)
+        plans.clear()
 
 
 def test_deleted_rows_are_not_sought(lake: Lake) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pyarrow
 import pytest
 
 from everview import Action, KeyState, Reason
 from everview.spark import guard, screens
+from everview.warehouse.file_rows import rows_at
+from everview.warehouse.plain_files import TableFiles
 from tests.spark.lake import Lake
 
 FROM = "FROM sale JOIN item ON of_item = i JOIN shop ON of_shop = s"
 STAR = f"SELECT id, amount, name, city {FROM}"
+BY_SPARK = "TBLPROPERTIES ('everview.off' = 'arrow')"
 VALID = [
     # facts come and go with their dimension rows
     [
@@ -38,9 +44,23 @@ def star(lake: Lake) -> Lake:
     return lake
 
 
+def _sought(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The tables in which Arrow finds keys from now on, when constraints are looked at."""
+    sought: set[str] = set()
+
+    def spy(files: TableFiles, *given: Any) -> pyarrow.Table | None:
+        found = rows_at(files, *given)
+        sought.update([files.paths[0].parent.name] if found is not None else [])
+        return found
+
+    monkeypatch.setattr(screens, "rows_at", spy)
+    return sought
+
+
 def test_a_star_is_kept_right(star: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     """The law tests compare all strategies; here the default one meets Delta."""
-    star.create("v", STAR)
+    sought = _sought(monkeypatch)
+    star.create("v", STAR, BY_SPARK)
     star.create("sums", f"SELECT city, sum(amount) AS s, count(*) AS n {FROM} GROUP BY city")
     for name in ("v", "sums"):
         plan = star.ev.view(name).definition.plan
@@ -52,7 +72,9 @@ def test_a_star_is_kept_right(star: Lake, monkeypatch: pytest.MonkeyPatch) -> No
         for statement in batch:
             star.sql(statement)
         assert star.check("v").violations == ()
+    assert not sought, "Spark is asked"
     assert star.check("sums").violations == ()
+    assert sought == {"item", "shop", "sale"}
 
 
 def test_a_reference_that_dangles_is_named_and_the_key_not_used_until_it_is_mended(
@@ -126,10 +148,14 @@ def test_a_removed_row_that_is_still_referred_to_is_noticed(
     star: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(screens, "MOST_LISTED", 0)
-    star.create("v", STAR)
+    sought = _sought(monkeypatch)
+    star.create("v", STAR, BY_SPARK)
+    star.create("by_arrow", STAR)
     star.sql("DELETE FROM shop WHERE s = 2")
-    (violation,) = star.check("v").violations
-    assert "rows refer to a key that was removed" in str(violation)
+    for view, tables in (("v", set()), ("by_arrow", {"shop", "sale"})):
+        (violation,) = star.check(view).violations
+        assert "rows refer to a key that was removed" in str(violation)
+        assert sought == tables
 
 
 @pytest.mark.nightly

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pyarrow
 import pytest
 
 from everview import Action, Reason
 from everview.spark import replacing
+from everview.warehouse.file_rows import rows_at
+from everview.warehouse.plain_files import TableFiles
 from tests.spark.lake import Lake, with_small_views_up_to
 
 KEYED = "k INT NOT NULL, s STRING NOT NULL, d DATE NOT NULL, x INT, PRIMARY KEY (k, s, d) RELY"
@@ -26,7 +31,18 @@ def how(lake: Lake, view: str) -> str:
     return lake.found(view).log.head().operation
 
 
-def test_rows_are_replaced_by_keys_of_several_columns(lake: Lake) -> None:
+def test_rows_are_replaced_by_keys_of_several_columns(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where they are is seen by Arrow, also when some of the view's rows are deleted."""
+    monkeypatch.setattr(replacing, "rows_like", None)
+    asked: list[bool] = []
+
+    def sought(files: TableFiles, *given: Any) -> pyarrow.Table | None:
+        asked.append(bool(files.deleted))
+        return rows_at(files, *given)
+
+    monkeypatch.setattr(replacing, "rows_at", sought)
     lake.table("t", KEYED, ROWS)
     lake.create("v", "SELECT k, s, d, x FROM t")
     lake.create("merged", "SELECT k, s, d, x FROM t", MERGED)
@@ -39,6 +55,7 @@ def test_rows_are_replaced_by_keys_of_several_columns(lake: Lake) -> None:
             lake.sql(statement)
         lake.check("v")
         assert how(lake, "v") == "WRITE"
+    assert asked == [False, True, True]
     lake.check("merged")
     assert how(lake, "merged") == "MERGE"
     assert lake.newest("v").stored == lake.newest("merged").stored == 4

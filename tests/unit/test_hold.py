@@ -9,7 +9,7 @@ import pyarrow
 import pytest
 from pyspark.sql import DataFrame
 
-from everview.spark.hold import Held
+from everview.spark.hold import Held, values_of
 
 
 def held(**columns: list[object]) -> Held:
@@ -46,3 +46,14 @@ def test_what_cannot_be_listed_as_a_whole_is_not(values: list[object], most: int
 def test_of_a_change_that_was_not_collected_no_value_is_known() -> None:
     large = Held("", 3, cast(DataFrame, None), None)
     assert large.values(["c"], 5) == {}
+
+
+def test_the_values_of_some_columns_are_each_there_once() -> None:
+    one, other = (pyarrow.chunked_array([values]) for values in ([1, 2, 2, None], [2, 3]))
+    found = values_of([one, other])
+    assert found is not None and found.to_pylist() == [1, 2, None, 3]
+
+
+@pytest.mark.parametrize("columns", [[], [[1], ["a"]], [[1.5]], [[True]]])
+def test_values_that_spark_may_compare_otherwise_are_none(columns: list[list[object]]) -> None:
+    assert values_of([pyarrow.chunked_array([values]) for values in columns]) is None

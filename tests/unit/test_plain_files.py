@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from everview.warehouse import plain_files
 from everview.warehouse.delta_log import DeltaLog
 from everview.warehouse.plain_files import (
     MOST_FILES,
@@ -27,6 +28,7 @@ from tests.unit.logs import (
     write_commit,
     write_summary,
 )
+from tests.unit.test_deletion_vectors import ARRAY, FEW, bitmap, inline, vector
 
 SCHEMA = {"type": "struct", "fields": [field("a"), field("s", "string")]}
 
@@ -128,6 +130,19 @@ def test_delta_is_asked_where_files_may_not_be_all_there_is_to_a_table(
     tmp_path: Path, told: dict[str, Any]
 ) -> None:
     assert table_files(table(tmp_path, {**summary(file("a.parquet")), **told}), 0) is None
+
+
+def test_deleted_rows_are_told_unless_they_are_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = vector((0, bitmap(FEW)))
+    files = (file("a.parquet", deletionVector=inline(data, 2)), file("b.parquet"))
+    log = table(tmp_path, summary(*files))
+    found = table_files(log, 0)
+    assert found is not None
+    assert {path.name: list(rows) for path, rows in found.deleted.items()} == {"a.parquet": ARRAY}
+    monkeypatch.setattr(plain_files, "MOST_DELETED", 1)
+    assert table_files(log, 0) is None
 
 
 def test_delta_is_asked_where_there_is_no_checksum_or_it_is_cut_off(tmp_path: Path) -> None:

@@ -279,7 +279,7 @@ def _step(step: Step) -> str:
             read = f"{short_name(table)} ({', '.join(columns)})"
             dropped = "" if matters == TRUE else ", without rows that cannot matter"
             if is_straight:
-                return f"add up the changes of {read} as they are read{dropped}"
+                return f"add up the changes of {read}{dropped}"
             return f"read the changes of {read}, netted{told_apart}{dropped}"
         case CheckConstraints(constraints):
             named = ", ".join(map(short_name, constraints))

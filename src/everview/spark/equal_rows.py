@@ -24,12 +24,19 @@ def numbered(rows: pyarrow.Table, columns: Sequence[str]) -> pyarrow.Array:
     return numbers
 
 
+def numbered_together(
+    one: pyarrow.Table, other: pyarrow.Table, columns: Sequence[str]
+) -> tuple[pyarrow.Array, pyarrow.Array]:
+    """The same for the rows of two tables of one schema, those of each."""
+    numbers = numbered(pyarrow.concat_tables([one, other]), columns)
+    return numbers.slice(0, one.num_rows), numbers.slice(one.num_rows)
+
+
 def agreeing(rows: pyarrow.Table, keys: pyarrow.Table) -> pyarrow.Table:
     """The rows that agree with one of the keys on their columns."""
-    own = rows.select(keys.column_names)
-    both = pyarrow.concat_tables([own, keys.cast(own.schema)])
-    numbers = numbered(both, both.column_names)
-    of_rows, of_keys = numbers.slice(0, rows.num_rows), numbers.slice(rows.num_rows)
+    names = keys.column_names
+    own = rows.select(names)
+    of_rows, of_keys = numbered_together(own, keys.cast(own.schema), names)
     return rows.filter(pyarrow.compute.is_in(of_rows, value_set=of_keys))
 
 

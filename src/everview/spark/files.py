@@ -70,6 +70,11 @@ def files_of_table(log: Log, version: int) -> TableFiles | None:
     return table_files(log, version) if isinstance(log, DeltaLog) else None
 
 
+def newest_files(program: Program, log: Log) -> TableFiles | None:
+    """The files that are a table now, if Arrow is to read them; None likewise."""
+    return files_of_table(log, log.head().version) if program.pin.by_arrow else None
+
+
 def files_of_change(pin: Pin, after: int) -> ChangeFiles | None:
     """The files with what changed in a pinned table after a version; None likewise."""
     log = pin.log

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -122,6 +122,14 @@ def is_ordered(type_: pyarrow.DataType) -> bool:
     """Whether values of a type are compared here as Spark compares them."""
     ordered = (pyarrow.types.is_integer, pyarrow.types.is_date, pyarrow.types.is_string)
     return any(is_type(type_) for is_type in ordered)
+
+
+def values_of(columns: Sequence[pyarrow.ChunkedArray]) -> pyarrow.Array | None:
+    """All values of some columns, each once; None if they are not compared here as Spark does."""
+    types = {column.type for column in columns}
+    if len(types) != 1 or not all(map(is_ordered, types)):
+        return None
+    return pyarrow.concat_arrays([column.unique() for column in columns]).unique()
 
 
 class NotSmall(Exception):  # noqa: N818  (a finding, not an error)

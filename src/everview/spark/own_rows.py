@@ -21,7 +21,7 @@ from everview.program.records import Record
 from everview.program.steps import ApplyDelta, Program
 from everview.spark.commit import Writer
 from everview.spark.equal_rows import agreeing
-from everview.spark.files import files_of_table, table_frame
+from everview.spark.files import newest_files, table_frame
 from everview.spark.hold import Held, hold, hold_rows
 from everview.spark.state import View
 from everview.warehouse.file_rows import rows_at
@@ -71,8 +71,8 @@ def own_rows(writer: Writer, program: Program, before: Record, small: int) -> It
 
     None if they are too many for what can read them, whatever the log says.
     """
-    session, log, columns = writer.session, writer.view.log, writer.view.definition.stored
-    files = files_of_table(log, log.head().version) if program.pin.by_arrow else None
+    session, columns = writer.session, writer.view.definition.stored
+    files = newest_files(program, writer.view.log)
     rows, schema = rows_at(files, columns, {}, small) if files else None, None
     with ExitStack() as views:
         if rows is None and are_few(before):

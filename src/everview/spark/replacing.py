@@ -2,8 +2,9 @@
 
 MERGE reads the table three times: to find the files, to write the new rows, to mark the old ones.
 With the keys of the old rows written into a condition Delta reads it once to mark them, after a
-join that Spark broadcasts has looked whether each key is where it should be. Some columns of a key
-are enough to list, if they find no other rows; the same look tells.
+look whether each key is where it should be: by Arrow in the files of the state, or by a join that
+Spark broadcasts. Some columns of a key are enough to list, if they find no other rows; the same
+look tells.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from everview.program.steps import ApplyDelta, Program
 from everview.spark import apply
 from everview.spark.commit import Writer, key_gone, key_twice
 from everview.spark.equal_rows import agreeing
-from everview.spark.files import files_of_table
-from everview.spark.hold import SMALL, Held, is_ordered
+from everview.spark.files import newest_files
+from everview.spark.hold import SMALL, Held, values_of
 from everview.sql.listed_keys import Keys, is_listed
 from everview.warehouse.file_rows import rows_at
 
@@ -112,14 +113,13 @@ def rows_sought(
     writer: Writer, program: Program, names: Sequence[str], columns: Sequence[str], held: Held
 ) -> pyarrow.Table | None:
     """The same by Arrow, from the files of the state; None if Spark is to be asked."""
-    log = writer.view.log
-    files = files_of_table(log, log.head().version) if program.pin.by_arrow else None
+    files = newest_files(program, writer.view.log)
     if files is None or held.table is None:
         return None
     keys = held.table.select(names)
-    if not all(is_ordered(column.type) for column in keys.columns):
+    values = {n: v for n in names if (v := values_of([keys.column(n)])) is not None}
+    if len(values) < len(names):
         return None
-    values = {name: keys.column(name).unique() for name in names}
     found = rows_at(files, tuple(dict.fromkeys([*columns, *names])), values, SMALL)
     return agreeing(found, keys).select(columns) if found is not None else None
 

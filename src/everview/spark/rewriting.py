@@ -12,7 +12,7 @@ import pyarrow.compute
 
 from everview.maintenance.folding import DELETE, INSERT, OP
 from everview.spark.commit import key_gone, key_twice
-from everview.spark.equal_rows import numbered
+from everview.spark.equal_rows import numbered_together
 
 
 def rows_after(
@@ -29,8 +29,7 @@ def rows_after(
         own, changed = own.cast(bare), delta.select(own.column_names).cast(bare)
     except pyarrow.ArrowException:
         return None
-    numbers = numbered(pyarrow.concat_tables([own, changed]), key)
-    of_own, of_delta = numbers.slice(0, own.num_rows), numbers.slice(own.num_rows)
+    of_own, of_delta = numbered_together(own, changed, key)
     is_new = pyarrow.compute.equal(delta.column(OP), INSERT).combine_chunks()
     is_there = pyarrow.compute.is_in(of_delta, value_set=of_own)
     if pyarrow.compute.and_(is_new, is_there).true_count:

@@ -22,7 +22,7 @@ from everview.algebra.relations import Scan, State
 from everview.catalog.names import quote
 from everview.maintenance.screening import Key, Screen, Weights
 from everview.spark.changes import Captured
-from everview.spark.hold import SMALL, is_ordered
+from everview.spark.hold import SMALL, values_of
 from everview.sql.change_parts import PART, REMOVED
 from everview.sql.emit import WEIGHT, Source
 from everview.sql.listed_keys import may_be_listed
@@ -75,10 +75,8 @@ class Screening:
     def _values(self, screen: Screen, at: int) -> pyarrow.Array | None:
         """The values that a column of the keys has; None if Arrow may compare them otherwise."""
         columns = [_part(self.changed, scan).column(scan.names[at]) for scan in screen.seeking]
-        types = {column.type for column in columns}
-        if len(types) > 1 or not all(map(is_ordered, types)):
-            return None
-        return pyarrow.concat_arrays([c.unique().drop_null() for c in columns]).unique()
+        values = values_of(columns)
+        return values.drop_null() if values is not None else None
 
     def _by_spark(self, sought: Mapping[Screen, frozenset[Key]]) -> _Found | None:
         """What Spark finds, asked once for each table; None if the keys cannot be written down."""

@@ -15,7 +15,7 @@ from everview.maintenance.lets import Let
 from everview.maintenance.plan import Plan
 from everview.maintenance.seeking import Seek
 from everview.spark.changes import Bounds, bag_view
-from everview.spark.hold import Held, hold_rows, is_ordered
+from everview.spark.hold import Held, hold_rows, values_of
 from everview.sql.emit import WEIGHT
 from everview.warehouse.file_rows import rows_at
 from everview.warehouse.plain_files import TableFiles
@@ -79,11 +79,6 @@ class Seeking:
 
     def _values(self, bags: Iterable[tuple[str, str]]) -> pyarrow.Array | None:
         """All values that columns of bags have; None if they are not known, or not comparable."""
-        found = []
-        for name, column in sorted(bags):
-            bag = self.bag(name)
-            values = bag.table.column(column) if bag and bag.table is not None else None
-            if values is None or not is_ordered(values.type):
-                return None
-            found.append(values.unique())
-        return pyarrow.concat_arrays(found).unique()
+        found = [(self.bag(name), column) for name, column in sorted(bags)]
+        known = [bag.table.column(c) for bag, c in found if bag and bag.table is not None]
+        return values_of(known) if len(known) == len(found) else None

@@ -23,7 +23,7 @@ _WITH_RUNS, _WITHOUT_RUNS = 12347, 12346
 _MOST_IN_ARRAY = 4096
 _BITSET = 8192
 _FEW = 4
-"""Up to fewer containers with runs their offsets are left out."""
+"""Of fewer containers, some of which are runs, the offsets are left out."""
 _Z85 = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 _B85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
 _UUID = 20

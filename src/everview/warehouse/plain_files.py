@@ -2,8 +2,8 @@
 
 To list files takes Delta a Spark job for every scan of a table, and more for one of a feed. The
 checksum file of a version names all of them, and a commit those that it changed; where they are
-plain Parquet files whose rows are the table's, nothing else needs to be asked. In doubt the answer
-is None, and Delta is asked.
+plain Parquet files whose rows are the table's, but for those that deletion vectors name, nothing
+else needs to be asked. In doubt the answer is None, and Delta is asked.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from everview.warehouse.delta_log import DeltaLog
 
 MOST_FILES = 32
 """How many files are read as they are: to look at more, Spark starts a job; Delta skips some."""
+
+MOST_DELETED = 100_000
+"""How many deleted rows are left out here: to look at more takes longer than to ask Delta."""
 
 _HARMLESS = {"deletionVectors", "timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}
 """Features that a reader must know, and that change nothing about how files are read but what
@@ -70,6 +73,8 @@ def table_files(log: DeltaLog, version: int) -> TableFiles | None:
     if not paths:
         return None
     vectors = {p: v for p, file in zip(paths, added, strict=True) if (v := file.get(_VECTOR))}
+    if sum(vector.get("cardinality", 0) for vector in vectors.values()) > MOST_DELETED:
+        return None
     deleted = {path: deleted_rows(log.table, vector) for path, vector in vectors.items()}
     known = {path: rows for path, rows in deleted.items() if rows is not None}
     return TableFiles(schema, paths, known) if len(known) == len(vectors) else None
