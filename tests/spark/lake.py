@@ -11,7 +11,7 @@ from everview import Action, Everview, Reason, RefreshResult
 from everview.catalog.names import Name
 from everview.program.records import Record
 from everview.program.view_log import newest_record
-from everview.spark import own_rows
+from everview.spark import own_rows, writing
 from everview.spark.state import View
 
 FEED = "TBLPROPERTIES ('delta.enableChangeDataFeed'='true')"
@@ -86,3 +86,8 @@ def with_small_views_up_to(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     """Let views of up to so many rows be written anew, and no others."""
     for limit in ("FEW", "MOST"):
         monkeypatch.setattr(own_rows, limit, rows)
+
+
+def with_commits_by_delta(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Delta make all commits to views."""
+    monkeypatch.setattr(writing, "direct", lambda *given: None)

@@ -16,7 +16,7 @@ from everview.spark.commit import Point
 from everview.spark.own_rows import FEW
 from everview.spark.state import View
 from everview.spark.warehouse import register
-from tests.spark.lake import Lake, with_small_views_up_to
+from tests.spark.lake import Lake, with_commits_by_delta, with_small_views_up_to
 
 
 class StoppedError(Exception):
@@ -128,6 +128,7 @@ def test_without_a_lock_the_second_of_two_is_lost(
 ) -> None:
     """As on remote storage: a refresh begins and ends while another, begun before, is at work."""
     monkeypatch.setattr(View, "directory", None)
+    with_commits_by_delta(monkeypatch)
     counted.create("summed", "SELECT x, count(*) AS n FROM t GROUP BY x")
     for view, few, change, written in ways:
         with_small_views_up_to(monkeypatch, few)

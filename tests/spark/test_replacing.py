@@ -1,4 +1,4 @@
-"""Rows of larger views replaced by their keys, and when they are merged instead."""
+"""Rows of larger views replaced by their keys by Delta, and when they are merged instead."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from everview import Action, Reason
 from everview.spark import replacing
 from everview.warehouse.file_rows import rows_at
 from everview.warehouse.plain_files import TableFiles
-from tests.spark.lake import Lake, with_small_views_up_to
+from tests.spark.lake import Lake, with_commits_by_delta, with_small_views_up_to
 
 KEYED = "k INT NOT NULL, s STRING NOT NULL, d DATE NOT NULL, x INT, PRIMARY KEY (k, s, d) RELY"
 ROWS = """
@@ -25,6 +25,7 @@ MERGED = "TBLPROPERTIES ('everview.off' = 'replaces')"
 @pytest.fixture(autouse=True)
 def no_view_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     with_small_views_up_to(monkeypatch, 0)
+    with_commits_by_delta(monkeypatch)
 
 
 def how(lake: Lake, view: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from everview.warehouse.deletion_vectors import _B85, _Z85, deleted_rows
+from everview.warehouse.deletion_vectors import _B85, _Z85, deleted_rows, write_vectors
 
 NAME = uuid.UUID("d2c639aa-8816-431a-aaf6-d3fe2512ff61")
 ARRAY = [7, 65_535]
@@ -114,3 +114,27 @@ def test_a_damaged_vector_and_one_of_another_form_are_left_to_delta(tmp_path: Pa
     assert deleted_rows(tmp_path, told) is None
     for data in (b"", good[:-1], b"\0" * 12, good.replace(struct.pack("<I", 12346), b"none")):
         assert deleted_rows(tmp_path, inline(data, 2)) is None
+
+
+def test_vectors_that_are_written_are_read_again(tmp_path: Path) -> None:
+    sets = [ARRAY, BITSET, ARRAY + BITSET + RUNS + FAR, list(range(200_000)), [0]]
+    told = write_vectors(tmp_path, sets)
+    assert [vector["cardinality"] for vector in told] == [len(rows) for rows in sets]
+    assert len(list(tmp_path.iterdir())) == 1
+    for vector_, rows in zip(told, sets, strict=True):
+        found = deleted_rows(tmp_path, vector_)
+        assert found is not None and list(found) == rows
+
+
+def test_without_vectors_nothing_is_written(tmp_path: Path) -> None:
+    assert write_vectors(tmp_path, []) == []
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_bytes_of_a_vector_are_those_of_the_portable_form(tmp_path: Path) -> None:
+    (told,) = write_vectors(tmp_path, [ARRAY])
+    written = next(tmp_path.iterdir()).read_bytes()
+    containers = struct.pack("<HHI", 0, 1, 16) + struct.pack("<2H", *ARRAY)
+    expected = vector((0, struct.pack("<II", 12346, 1) + containers))
+    assert written[:1] == b"\1" and told["offset"] == 1
+    assert written[5:-4] == expected and told["sizeInBytes"] == len(expected)

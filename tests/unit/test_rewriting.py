@@ -79,3 +79,10 @@ def test_whether_a_column_may_be_null_is_of_no_account() -> None:
     for first, second in ((own, delta), (delta.select(["k"]), own.append_column(OP, [[DELETE]]))):
         found = rows_after(first, second, ["k"])
         assert found is not None and found.num_rows == 0
+
+
+def test_a_key_that_stands_there_twice_makes_the_state_invalid() -> None:
+    twice = pyarrow.table({"k": [1, 1, 2]})
+    with pytest.raises(MustBeFull) as error:
+        rows_after(twice, pyarrow.table({"k": [1], OP: [DELETE]}), ["k"])
+    assert error.value.why.code is Reason.STATE_INVALID

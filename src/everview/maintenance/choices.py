@@ -36,6 +36,8 @@ class Optimisation(StrEnum):
     """The stored rows of a small view are written anew as a whole; else changes are merged in."""
     REPLACES = "replaces"
     """Stored rows whose keys can be listed are replaced; else changes are merged in."""
+    COMMITS = "commits"
+    """Small changes are committed without Spark; else Delta does it."""
 
 
 @dataclass(frozen=True)

@@ -286,7 +286,7 @@ def _step(step: Step) -> str:
             return f"check in the changes that {named} hold; one that does not is not used"
         case ComputeDelta():
             return "compute the change of the view from those of the tables that changed"
-        case ApplyDelta(_, identity, rewrites, replaces):
+        case ApplyDelta(_, identity, rewrites, replaces, _):
             is_group = identity.kind is IdentityKind.GROUP
             when = "all touched groups are new" if is_group else "no row is removed"
             merge = f"{'replace or ' if replaces else ''}{_MERGE[identity.kind]}"

@@ -85,6 +85,8 @@ class ApplyDelta:
     """Whether the stored rows are written anew as a whole while they are few."""
     replaces: bool = False
     """Whether stored rows are replaced by key where those that go can be listed."""
+    commits: bool = False
+    """Whether few rows are committed without Spark."""
 
 
 Step = PinVersions | ReadChanges | CheckConstraints | ComputeDelta | ApplyDelta
@@ -119,8 +121,9 @@ def make_program(plan: Plan) -> Program:
     check = CheckConstraints(plan.foreign_keys.relies_on)
     rewrites = plan.identity.is_key and plan.choices.uses(Optimisation.REWRITES)
     replaces = plan.identity.is_key and plan.choices.uses(Optimisation.REPLACES)
-    apply = ApplyDelta(plan.columns, plan.identity, rewrites, replaces)
     as_files, by_arrow = map(plan.choices.uses, (Optimisation.FILES, Optimisation.ARROW))
+    commits = as_files and by_arrow and plan.choices.uses(Optimisation.COMMITS)
+    apply = ApplyDelta(plan.columns, plan.identity, rewrites, replaces, commits)
     pin = PinVersions(plan.tables, as_files, as_files and by_arrow)
     return Program(pin, reads, check, ComputeDelta(plan), apply)
 

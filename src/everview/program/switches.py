@@ -7,6 +7,7 @@ The state is as the view was created with it, and stays so: every other refresh 
     files, arrow         how tables and changes are read, and nothing else
     straight_sums        how changes are read, and nothing else
     rewrites, replaces   how the change is written, and nothing else
+    commits              who writes it, and nothing else
     extremes             the same columns, MIN and MAX computed anew
     sums                 the same columns, all sums but the number of rows computed anew
     relevance            the same rows, unless groups that the view hides are not stored: refused

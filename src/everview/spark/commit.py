@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -14,6 +15,7 @@ from everview.program.records import Reason, Record, Violation, Why, read_record
 from everview.spark.apply import KEY_GONE, KEY_TWICE
 from everview.spark.session import set_for
 from everview.spark.state import View
+from everview.warehouse.commits import Base, FileChange, NotCommittedError, Transaction, commit
 from everview.warehouse.delta_log import Commit
 
 _METADATA = "spark.databricks.delta.commitInfo.userMetadata"
@@ -82,7 +84,17 @@ class Writer:
 
     def write(self, sql: str, record: Record) -> tuple[Record, Commit]:
         """Run the statement as the commit that the record tells of."""
-        return self._commit(lambda: self.session.sql(sql).collect(), record, {})
+        return self._commit(self._by_delta(lambda: self.session.sql(sql).collect()), record)
+
+    def put(self, base: Base, change: FileChange, record: Record) -> tuple[Record, Commit] | None:
+        """Make the change of files the commit of the record; None if Delta is to try.
+
+        It says the same of itself as one of Delta's would, so that each notices the other.
+        """
+        try:
+            return self._commit(partial(commit, base, change), record)
+        except NotCommittedError:
+            return None
 
     def replace_rows(self, rows: DataFrame, where: str, record: Record) -> tuple[Record, Commit]:
         """Put rows in the place of those that a condition finds, as the commit of the record."""
@@ -91,26 +103,37 @@ class Writer:
         over = rows.write.format("delta").mode("overwrite").option("replaceWhere", where)
         state = self.view.state.name.quoted()
         # the new rows need not meet the condition by which old ones are found
-        return self._commit(lambda: over.saveAsTable(state), record, {_CHECK: "false"})
+        by_delta = self._by_delta(lambda: over.saveAsTable(state), {_CHECK: "false"})
+        return self._commit(by_delta, record)
 
-    def _commit(
-        self, work: Callable[[], object], record: Record, settings: Mapping[str, str]
-    ) -> tuple[Record, Commit]:
+    def _by_delta(
+        self, work: Callable[[], object], settings: Mapping[str, str] | None = None
+    ) -> Callable[[Transaction], None]:
+        """A statement or the like that makes a commit of a transaction."""
+
+        def run(transaction: Transaction) -> None:
+            of_commit = {
+                _METADATA: transaction.said,
+                _TXN_APP: transaction.application,
+                _TXN_VERSION: str(transaction.number),
+            }
+            with set_for(self.session, {**(settings or {}), **of_commit}):
+                work()
+
+        return run
+
+    def _commit(self, work: Callable[[Transaction], None], record: Record) -> tuple[Record, Commit]:
         """One more than the refresh before it is the number of its transaction: of two that
         begin where the same one ended, Delta lets one through, however long they take.
         """
         follows = self.view.log.head().version if self.follows is None else self.follows
         record = replace(record, token=uuid.uuid4().hex)
-        settings = {
-            **settings,
-            _METADATA: record.to_json(),
-            _TXN_APP: f"everview-{self.view.state.id}",
-            _TXN_VERSION: str(follows + 1),
-        }
+        application = f"everview-{self.view.state.id}"
         self.observe(Point.APPLYING, "")
         try:
-            with set_for(self.session, settings):
-                work()
+            work(Transaction(application, follows + 1, record.to_json()))
+        except NotCommittedError:
+            raise
         except Exception as error:
             raise self._explained(error) from error
         self.observe(Point.COMMITTED, "")
@@ -128,11 +151,11 @@ class Writer:
 
     def _committed(self, token: str) -> Commit:
         """Step 6 of the protocol: what was written is really the newest of ours."""
-        for commit in self.view.log.newest_first():
-            record = read_record(commit.user_metadata)
+        for found in self.view.log.newest_first():
+            record = read_record(found.user_metadata)
             if record is not None and record.token == token:
-                return commit
-            if record is not None or commit.changes_data:
+                return found
+            if record is not None or found.changes_data:
                 break
         raise self._lost("the view's table was changed by another refresh meanwhile")
 

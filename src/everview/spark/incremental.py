@@ -10,7 +10,6 @@ from dataclasses import replace
 from pyspark.sql import SparkSession
 
 from everview.maintenance.folding import DELETE, INSERT, OP, UPDATE
-from everview.maintenance.identity import COUNT
 from everview.program.guard_findings import guard_found
 from everview.program.records import (
     NONE_DROPPED,
@@ -22,15 +21,14 @@ from everview.program.records import (
     Why,
 )
 from everview.program.schema_drift import why_schema_changed
-from everview.program.steps import ApplyDelta, Program
-from everview.spark import apply, replacing
+from everview.program.steps import Program
 from everview.spark.bags import Given
 from everview.spark.capture import captured
 from everview.spark.changes import Changes
 from everview.spark.commit import MustBeFull, MustBeRebuilt, Point, Writer
 from everview.spark.compute import Computation
 from everview.spark.files import read_as_files
-from everview.spark.hold import Held, hold
+from everview.spark.hold import Held
 from everview.spark.own_rows import Own, are_few, are_rewritten, own_rows
 from everview.spark.pins import (
     Pin,
@@ -39,23 +37,15 @@ from everview.spark.pins import (
     why_key_lost,
     why_not_continuous,
 )
-from everview.spark.replacing import Touched, are_told_apart
-from everview.spark.rewriting import rows_after
 from everview.spark.session import set_for, setting
 from everview.spark.state import keep_deletion_vectors
 from everview.spark.trust import check_identity
+from everview.spark.writing import advance, write
 from everview.sql.emit import WEIGHT
 from everview.warehouse.delta_log import Commit
 
 _MANY_PARTITIONS = 32
 """From so many on, tasks without rows take longer than re-planning."""
-ROWS_A_VALUE = 100
-"""How many stored rows there must be for each value of a change that is listed in a statement.
-
-To read a value in SQL takes Spark as long as to shuffle some thirty rows.
-"""
-_AS_BATCHES = {"spark.sql.execution.arrow.localRelationThreshold": "0"}
-"""Rows that are only written go to the task as Arrow has them, which is faster than one by one."""
 _WHY = Why(Reason.SOURCES_CHANGED, "base tables have changed")
 
 
@@ -71,7 +61,7 @@ def refresh_incrementally(
     session, step = writer.session, program.compute
     _check_continuity(writer, program, pins, moved, before)
     if step.plan.relevance.is_empty_for_ever:
-        return _advance(writer, _record(writer, pins, before, Changes({})))
+        return advance(writer, program.apply, _record(writer, pins, before, Changes({})))
     are_said_to_be_few = 0 < rows_changed(moved, before) <= small
     quickly = small_settings(session)
     with ExitStack() as held:
@@ -88,7 +78,7 @@ def refresh_incrementally(
             held.enter_context(set_for(session, quickly))
         writer.observe(Point.CAPTURED, str(changes))
         if not changes.tables:
-            return _advance(writer, _record(writer, pins, before, changes))
+            return advance(writer, program.apply, _record(writer, pins, before, changes))
 
         def own() -> Own | None:
             return reading.result() if reading else None
@@ -108,10 +98,10 @@ def refresh_incrementally(
             guard=guard_found(step.using(guarded.plan), changes.tables, changes.parts),
         )
         if delta.held is None or not delta.held.rows:
-            return _advance(writer, record)
+            return advance(writer, program.apply, record)
         if not own() and not are_few(before) and (counts.updated or counts.deleted):
             keep_deletion_vectors(session, writer.view)
-        return _apply(writer, program, delta.held, own(), delta.touched, record)
+        return write(writer, program, delta.held, own(), delta.touched, record)
 
 
 def small_settings(session: SparkSession) -> Mapping[str, str]:
@@ -176,74 +166,3 @@ def _why_irrelevant(dropped: Dropped) -> Why:
             f" {dropped.unused} changed nothing that it reads"
         )
     return Why(Reason.ALL_IRRELEVANT, message)
-
-
-def _advance(writer: Writer, record: Record) -> tuple[Record, Commit]:
-    """The changes cancel out: only the position moves, in a commit without rows."""
-    state = writer.view.state.name
-    return writer.write(
-        f"INSERT INTO {state.quoted()} SELECT * FROM {state.quoted()} WHERE false", record
-    )
-
-
-def _apply(
-    writer: Writer,
-    program: Program,
-    delta: Held,
-    own: Own | None,
-    touched: Touched | None,
-    record: Record,
-) -> tuple[Record, Commit]:
-    step = program.apply
-    state, identity, columns = writer.view.state.name, step.identity, step.columns
-    if not record.rows.updated and not record.rows.deleted:
-        return writer.write(apply.append_sql(state, columns, identity, delta.view), record)
-    if not identity.is_key:
-        return _apply_by_row(writer, step, delta, record)
-    if own:
-        return _rewrite(writer, program, delta, own, record)
-    where = replacing.condition(writer, program, delta, touched)
-    if where:
-        new = writer.session.sql(apply.new_rows_sql(columns, delta.view))
-        return writer.replace_rows(new, where, record)
-    match = _match(delta, identity.columns, record.stored)
-    return writer.write(apply.merge_by_key_sql(state, columns, delta.view, match), record)
-
-
-def _rewrite(
-    writer: Writer, program: Program, delta: Held, own: Own, record: Record
-) -> tuple[Record, Commit]:
-    """Write all rows anew: put together by Arrow where it compares keys as Spark, else by Spark."""
-    state, step = writer.view.state.name, program.apply
-    columns, key = step.columns, step.identity.columns
-    rows, by_arrow = None, program.pin.by_arrow and are_told_apart(step, delta)
-    if by_arrow and delta.table is not None:
-        rows = rows_after(own.rows.select(columns), delta.table, key)
-    if rows is None:
-        sql = apply.rewrite_sql(state, columns, delta.view, own.held.view, _match(delta, key))
-    else:
-        with set_for(writer.session, _AS_BATCHES):
-            after = own.for_spark(rows, "__ev_rows_after")
-        sql = apply.rewritten_sql(state, columns, after.view)
-    return writer.write(sql, record)
-
-
-def _match(delta: Held, columns: Sequence[str], shuffled: int | None = 0) -> apply.Match:
-    """`shuffled` are the stored rows, where MERGE would shuffle them all."""
-    among = delta.values(columns, (shuffled or 0) // ROWS_A_VALUE)
-    return apply.Match(columns, delta.nullable(columns), delta.ranges(columns), among)
-
-
-def _apply_by_row(
-    writer: Writer, step: ApplyDelta, delta: Held, record: Record
-) -> tuple[Record, Commit]:
-    """Find how often the rows that lose copies stand there, then replace them."""
-    state, columns = writer.view.state.name, step.columns
-    match = _match(delta, columns, record.stored)
-    found = writer.session.sql(apply.copies_sql(state, columns, delta.view, match))
-    with hold(found, "__ev_copies") as copies:
-        if any(count < 0 for count in copies.counts(COUNT) if isinstance(count, int)):
-            message = "a row to be removed does not stand in the view often enough"
-            raise MustBeFull(Why(Reason.STATE_INVALID, message))
-        sql = apply.merge_by_row_sql(state, columns, delta.view, copies.view, match)
-        return writer.write(sql, record)

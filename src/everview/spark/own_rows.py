@@ -25,6 +25,7 @@ from everview.spark.files import newest_files, table_frame
 from everview.spark.hold import Held, hold, hold_rows
 from everview.spark.state import View
 from everview.warehouse.file_rows import rows_at
+from everview.warehouse.plain_files import TableFiles
 
 FEW = 20_000
 """The number of stored rows up to which all of them are given to Spark."""
@@ -39,6 +40,8 @@ class Own:
     rows: pyarrow.Table
     for_spark: Callable[[pyarrow.Table, str], Held]
     """Holds rows with columns of theirs under a name, as long as they are at hand."""
+    files: TableFiles | None = None
+    """Where they were read, if Arrow read them."""
 
     @property
     def are_few(self) -> bool:
@@ -78,13 +81,13 @@ def own_rows(writer: Writer, program: Program, before: Record, small: int) -> It
         if rows is None and are_few(before):
             stored = newest_rows(writer).select(*map(quote, columns))
             read = views.enter_context(hold(stored, "__ev_stored_rows", small))
-            rows, schema = read.table, read.frame.schema
+            rows, schema, files = read.table, read.frame.schema, None
 
         def for_spark(some: pyarrow.Table, name: str) -> Held:
             types = StructType([schema[n] for n in some.column_names]) if schema else None
             return views.enter_context(hold_rows(session, some, name, types))
 
-        yield Own(rows, for_spark) if rows is not None else None
+        yield Own(rows, for_spark, files) if rows is not None else None
 
 
 def newest_rows(writer: Writer) -> DataFrame:

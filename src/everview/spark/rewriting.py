@@ -1,4 +1,4 @@
-"""All rows of a small view after a change, put together here: those that stay, and the new ones.
+"""Which stored rows a change removes, and all rows of a small view after it, told by Arrow.
 
 Spark would join the stored rows with the change twice to find them.
 """
@@ -23,19 +23,41 @@ def rows_after(
     None if the change has values that are not the same in the types of the stored rows. MustBeFull
     if a key is not where it should be.
     """
+    both = alike(own, delta)
+    if both is None:
+        return None
+    own, changed = both
+    goes = that_go(own, changed, delta.column(OP), key)
+    stays = pyarrow.compute.not_equal(delta.column(OP), DELETE)
+    return pyarrow.concat_tables([own.filter(pyarrow.compute.invert(goes)), changed.filter(stays)])
+
+
+def alike(own: pyarrow.Table, delta: pyarrow.Table) -> tuple[pyarrow.Table, pyarrow.Table] | None:
+    """Stored rows, and those of a change on the same columns and in the same types.
+
+    None if it has values that are not the same in these types.
+    """
     # whether a column may be NULL is told differently of the two
     bare = pyarrow.schema([pyarrow.field(f.name, f.type) for f in own.schema])
     try:
-        own, changed = own.cast(bare), delta.select(own.column_names).cast(bare)
+        return own.cast(bare), delta.select(own.column_names).cast(bare)
     except pyarrow.ArrowException:
         return None
+
+
+def that_go(
+    own: pyarrow.Table, changed: pyarrow.Table, ops: pyarrow.ChunkedArray, key: Sequence[str]
+) -> pyarrow.Array:
+    """Of each stored row whether a change removes or replaces it; `ops` says what is to be done.
+
+    MustBeFull if a key is not where it should be.
+    """
     of_own, of_delta = numbered_together(own, changed, key)
-    is_new = pyarrow.compute.equal(delta.column(OP), INSERT).combine_chunks()
+    is_new = pyarrow.compute.equal(ops, INSERT).combine_chunks()
     is_there = pyarrow.compute.is_in(of_delta, value_set=of_own)
     if pyarrow.compute.and_(is_new, is_there).true_count:
         raise key_twice()
-    if pyarrow.compute.or_(is_new, is_there).false_count:
-        raise key_gone()
     goes = pyarrow.compute.is_in(of_own, value_set=of_delta)
-    stays = pyarrow.compute.not_equal(delta.column(OP), DELETE)
-    return pyarrow.concat_tables([own.filter(pyarrow.compute.invert(goes)), changed.filter(stays)])
+    if pyarrow.compute.or_(is_new, is_there).false_count or goes.true_count != is_new.false_count:
+        raise key_gone()
+    return goes

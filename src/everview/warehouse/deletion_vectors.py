@@ -1,4 +1,4 @@
-"""Which rows of a file are deleted: Delta's deletion vectors, read without Spark.
+"""Which rows of a file are deleted: Delta's deletion vectors, read and written without Spark.
 
 A vector is a set of row numbers, kept as 64-bit Roaring bitmaps in their portable form (Lemire et
 al. 2018, and the protocols of Delta and of Roaring): for each upper half a bitmap of lower halves,
@@ -13,7 +13,8 @@ import struct
 import uuid
 import zlib
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ _FEW = 4
 """Of fewer containers, some of which are runs, the offsets are left out."""
 _Z85 = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 _B85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
+_VERSION = b"\x01"
+"""With which a file of vectors begins."""
 _UUID = 20
 """The length of an identifier in base 85."""
 
@@ -37,6 +40,53 @@ def deleted_rows(table: Path, vector: Mapping[str, Any]) -> array[int] | None:
     except (OSError, ValueError, KeyError, IndexError, struct.error):
         return None
     return rows if len(rows) == vector.get("cardinality") else None
+
+
+def write_vectors(table: Path, of_files: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
+    """Write sets of row numbers, each in order, into one file; what a log says of each vector."""
+    if not of_files:
+        return []
+    name = uuid.uuid4()
+    told: list[dict[str, Any]] = []
+    with (table / f"deletion_vector_{name}.bin").open("xb") as file:
+        file.write(_VERSION)
+        for rows in of_files:
+            data = _encoded(rows)
+            vector = {"storageType": "u", "pathOrInlineDv": _as_text(name.bytes)}
+            size = {"offset": file.tell(), "sizeInBytes": len(data), "cardinality": len(rows)}
+            file.write(struct.pack(">i", len(data)) + data + struct.pack(">I", zlib.crc32(data)))
+            told.append({**vector, **size})
+    return told
+
+
+def _encoded(rows: Iterable[int]) -> bytes:
+    """The bytes of a set of numbers, given in order, in arrays and bitsets."""
+    bitmaps = {upper: list(of) for upper, of in groupby(rows, lambda row: row >> 32)}
+    parts = [struct.pack("<iq", _MAGIC, len(bitmaps))]
+    for upper, of in bitmaps.items():
+        parts += [struct.pack("<I", upper), _bitmap([row & 0xFFFFFFFF for row in of])]
+    return b"".join(parts)
+
+
+def _bitmap(rows: Iterable[int]) -> bytes:
+    containers = {
+        upper: [row & 0xFFFF for row in of] for upper, of in groupby(rows, lambda row: row >> 16)
+    }
+    head = struct.pack("<II", _WITHOUT_RUNS, len(containers))
+    sizes = b"".join(struct.pack("<HH", upper, len(of) - 1) for upper, of in containers.items())
+    found = [_container(of) for of in containers.values()]
+    first = len(head) + len(sizes) + 4 * len(found)
+    offsets = accumulate((len(data) for data in found[:-1]), initial=first)
+    return head + sizes + struct.pack(f"<{len(found)}I", *offsets) + b"".join(found)
+
+
+def _container(lower: Sequence[int]) -> bytes:
+    if len(lower) <= _MOST_IN_ARRAY:
+        return struct.pack(f"<{len(lower)}H", *lower)
+    bits = bytearray(_BITSET)
+    for value in lower:
+        bits[value >> 3] |= 1 << (value & 7)
+    return bytes(bits)
 
 
 def _data(table: Path, vector: Mapping[str, Any]) -> bytes:
@@ -63,6 +113,10 @@ def _data(table: Path, vector: Mapping[str, Any]) -> bytes:
 
 def _decoded(text: str) -> bytes:
     return base64.b85decode(text.encode().translate(bytes.maketrans(_Z85, _B85)))
+
+
+def _as_text(data: bytes) -> str:
+    return base64.b85encode(data).translate(bytes.maketrans(_B85, _Z85)).decode()
 
 
 def _numbers(data: bytes) -> Iterator[int]:

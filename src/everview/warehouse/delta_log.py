@@ -75,7 +75,7 @@ class DeltaLog:
         return self._read(self.versions()[-1])
 
     def commit(self, version: int) -> Commit | None:
-        return self._read(version) if self._file(version).exists() else None
+        return self._read(version) if self.file(version).exists() else None
 
     def after(self, version: int) -> list[Commit]:
         """The commits after a version, oldest first, as far as they are still there."""
@@ -87,7 +87,7 @@ class DeltaLog:
     def checksum(self, version: int) -> Mapping[str, Any] | None:
         """What the checksum file of a version tells of the table; it may be missing or cut off."""
         try:
-            text = self._file(version).with_suffix(".crc").read_text(encoding="utf-8")
+            text = self.file(version).with_suffix(".crc").read_text(encoding="utf-8")
             content = json.loads(text)
             return content if content["metadata"] else None
         except _NOT_AS_EXPECTED:
@@ -95,7 +95,7 @@ class DeltaLog:
 
     def actions(self, version: int) -> list[Mapping[str, Any]]:
         """What a commit did, as Delta wrote it down."""
-        with _reading(self._file(version)):
+        with _reading(self.file(version)):
             return list(self._actions(version))
 
     def metadata(self) -> TableMetadata | None:
@@ -105,7 +105,7 @@ class DeltaLog:
         if summary:
             return summary
         for version in reversed(versions):
-            with _reading(self._file(version)):
+            with _reading(self.file(version)):
                 for action in self._actions(version):
                     if "metaData" in action:
                         return _metadata(action["metaData"])
@@ -120,17 +120,18 @@ class DeltaLog:
         except _NOT_AS_EXPECTED:
             return None
 
-    def _file(self, version: int) -> Path:
+    def file(self, version: int) -> Path:
+        """Where the commit of a version stands."""
         return self._directory / f"{version:020d}.json"
 
     def _actions(self, version: int) -> Iterator[Mapping[str, Any]]:
-        with self._file(version).open(encoding="utf-8") as lines:
+        with self.file(version).open(encoding="utf-8") as lines:
             for line in lines:
                 if line.strip():
                     yield json.loads(line)
 
     def _read(self, version: int) -> Commit:
-        with _reading(self._file(version)):
+        with _reading(self.file(version)):
             return self._commit(version)
 
     def _commit(self, version: int) -> Commit:
@@ -141,7 +142,7 @@ class DeltaLog:
             file = action.get("add") or action.get("remove") or {}
             changes_data = changes_data or bool(file.get("dataChange"))
         metrics = info.get("operationMetrics") or {}
-        modified = int(self._file(version).stat().st_mtime * 1000)
+        modified = int(self.file(version).stat().st_mtime * 1000)
         return Commit(
             version,
             info.get("inCommitTimestamp", modified),

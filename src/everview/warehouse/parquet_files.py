@@ -28,6 +28,9 @@ _TYPES = {
     "binary": pyarrow.binary(),
 }
 """The types whose values Arrow reads, and tells apart, as Spark does, besides decimals."""
+FILE, ROW = "__ev_file", "__ev_row"
+"""Columns that no file has: in which of a table's files a row stands, and where in it."""
+_PLACE = {FILE: pyarrow.int64(), ROW: pyarrow.int64()}
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _AT_ONCE = 1 << 16
 """How many rows are read at once: few enough to stay in the processor's cache."""
@@ -39,6 +42,7 @@ def arrow_schema(schema: str, names: Iterable[str]) -> pyarrow.Schema | None:
     otherwise than Spark.
     """
     types = {field["name"]: _arrow_type(field["type"]) for field in json.loads(schema)["fields"]}
+    types |= _PLACE
     read = {name: types.get(name) for name in names}
     return None if None in read.values() else pyarrow.schema(list(read.items()))
 
@@ -76,6 +80,8 @@ class Piece:
 
     path: Path
     group: int
+    file: int = 0
+    """The number of the file among the table's."""
     deleted: Sequence[int] = ()
     """The numbers of the rows of the file that are deleted, in order."""
 
@@ -88,6 +94,8 @@ class Piece:
             for batch in file.iter_batches(_AT_ONCE, [self.group], there, use_threads=False):
                 none = {f.name: pyarrow.nulls(batch.num_rows, f.type) for f in schema}
                 read = {n: batch.column(n).cast(schema.field(n).type) for n in there}
+                if ROW in schema.names:
+                    read |= _places(self.file, first, batch.num_rows)
                 rows = pyarrow.record_batch(list((none | read).values()), schema=schema)
                 yield _without(rows, self.deleted, first)
                 first += batch.num_rows
@@ -108,8 +116,18 @@ class Piece:
 
 def pieces(paths: Iterable[Path], deleted: Mapping[Path, Sequence[int]]) -> list[Piece]:
     """All groups of rows of some files, with what is deleted of them."""
-    groups = ((path, n) for path in paths for n in range(footer(path).num_row_groups))
-    return [Piece(path, n, deleted.get(path, ())) for path, n in groups]
+    return [
+        Piece(path, group, number, deleted.get(path, ()))
+        for number, path in enumerate(paths)
+        for group in range(footer(path).num_row_groups)
+    ]
+
+
+def _places(file: int, first: int, rows: int) -> dict[str, pyarrow.Array]:
+    """Where some rows of a file stand, one behind the other."""
+    one = pyarrow.repeat(pyarrow.scalar(1, pyarrow.int64()), rows)
+    numbers = pyarrow.compute.cumulative_sum(one, start=first - 1)
+    return {FILE: pyarrow.repeat(pyarrow.scalar(file, pyarrow.int64()), rows), ROW: numbers}
 
 
 def _without(batch: pyarrow.RecordBatch, deleted: Sequence[int], first: int) -> pyarrow.RecordBatch:
