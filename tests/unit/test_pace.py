@@ -48,7 +48,7 @@ def test_the_first_refresh_of_a_view_is_tried_incrementally() -> None:
 
 
 def test_then_recomputing_is_tried_if_it_may_be_faster_than_creating_was() -> None:
-    created = Pace(full_seconds=6.0, base_rows=ROWS)
+    created = Pace(full_seconds=6.0, base_rows=ROWS, learned_from=1)
     slow, fast = created.after_incremental(2.5, 0), created.after_incremental(1.5, 0)
     assert slow.estimate(1).full == 6.0 / COLD
     assert slow.prefers_full(slow.estimate(1))
@@ -58,6 +58,20 @@ def test_then_recomputing_is_tried_if_it_may_be_faster_than_creating_was() -> No
     tried = slow.after_full(6.0, ROWS)
     assert not tried.prefers_full(tried.estimate(1))
     assert not tried.after_incremental(2.5, 0).prefers_full(tried.estimate(1))
+
+
+def test_the_first_incremental_refresh_is_not_believed_before_there_is_another() -> None:
+    created = Pace(full_seconds=3.0, base_rows=ROWS)
+    first = created.after_incremental(2.4, 0)
+    assert first.estimate(0).incremental == pytest.approx(2.4 / COLD)
+    assert not first.prefers_full(first.estimate(0)), "it may have been the first of its process"
+    slow, fast = first.after_incremental(2.4, 0), first.after_incremental(0.4, 0)
+    assert slow.prefers_full(slow.estimate(0))
+    assert fast.estimate(0).incremental == pytest.approx(0.4)
+    forgotten = slow
+    for _ in range(11):
+        forgotten = forgotten.after_full(1.0, ROWS)
+    assert (forgotten.fixed_seconds, forgotten.learned_from) == (0.0, 0)
 
 
 def test_rows_are_counted_again_after_many_changes_or_recomputations() -> None:

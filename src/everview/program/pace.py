@@ -2,12 +2,14 @@
 
     full         = as long as the last time; a third of it if that was the creation of the view
     incremental  = what a refresh takes whatever the change + DEAR × rows changed × full / base rows
+                   (a third of the first summand if only one refresh is known)
 
 A changed row costs as much as several rows of a recomputation: its feed is read and netted, it
 is joined to tables that are read by its keys, and the view is changed by key. How much a refresh
-takes besides is learned from those there were. A creation is often the first that a process does,
-and takes longer than recomputing the view will: where that may be faster it is tried once. All of
-it is carried from commit to commit, so that nothing but the last one has to be read.
+takes besides is learned from those there were. What a process does for the first time takes longer
+than it will: the creation of a view, and its first incremental refresh. So where recomputing may be
+faster than either it is tried, and a second incremental refresh is, before the first is believed.
+All of it is carried from commit to commit, so that nothing but the last one has to be read.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ DEAR = 4.0
 WORTH_CHOOSING = 200_000
 """Rows of base tables below which there is no choice: small views are refreshed incrementally."""
 COLD = 3.0
-"""How many times as long as recomputing a view its creation may have taken."""
+"""How many times as long as another time the first may have taken."""
 _FORGETFUL = 10
 """After how many refreshes in full what an incremental one took is no longer believed."""
 
@@ -49,11 +51,14 @@ class Pace:
     """Whether it was recomputed after it was created."""
     changed_since: int = 0
     """How many rows of its tables have changed since they were counted, about."""
+    learned_from: int = 0
+    """Of how many incremental refreshes it is known what they took."""
 
     def estimate(self, changed_rows: int) -> Estimate:
         """What a refresh is expected to take for this many changed rows of base tables."""
         full = self.full_seconds / COLD if self._is_doubted else self.full_seconds
-        return Estimate(self.fixed_seconds + self._growing(changed_rows), full)
+        fixed = self.fixed_seconds / COLD if self.learned_from == 1 else self.fixed_seconds
+        return Estimate(fixed + self._growing(changed_rows), full)
 
     def prefers_full(self, estimate: Estimate) -> bool:
         """Whether recomputing is the better choice, where there is one."""
@@ -74,9 +79,18 @@ class Pace:
         `base_rows` are the rows of the tables if they were counted for it, else 0.
         """
         in_a_row = self.full_in_a_row + 1
-        fixed = 0.0 if in_a_row > _FORGETFUL else self.fixed_seconds
+        known = (self.fixed_seconds, self.learned_from)
+        fixed, learned_from = (0.0, 0) if in_a_row > _FORGETFUL else known
         rows, changed = (base_rows, 0) if base_rows else (self.base_rows, self.changed_since)
-        return Pace(seconds, rows, fixed, in_a_row, is_recomputed=True, changed_since=changed)
+        return Pace(
+            seconds,
+            rows,
+            fixed,
+            in_a_row,
+            is_recomputed=True,
+            changed_since=changed,
+            learned_from=learned_from,
+        )
 
     def after_changes(self, changed_rows: int) -> Pace:
         """The pace when so many more rows of the tables have changed."""
@@ -100,4 +114,5 @@ class Pace:
         fixed = max(0.0, seconds - self._growing(changed_rows))
         if 0.0 < self.fixed_seconds < fixed:
             fixed = (fixed + self.fixed_seconds) / 2
-        return replace(self, fixed_seconds=fixed, full_in_a_row=0)
+        learned_from = self.learned_from + 1
+        return replace(self, fixed_seconds=fixed, full_in_a_row=0, learned_from=learned_from)

@@ -122,7 +122,7 @@ def make_program(plan: Plan) -> Program:
     rewrites = plan.identity.is_key and plan.choices.uses(Optimisation.REWRITES)
     replaces = plan.identity.is_key and plan.choices.uses(Optimisation.REPLACES)
     as_files, by_arrow = map(plan.choices.uses, (Optimisation.FILES, Optimisation.ARROW))
-    commits = as_files and by_arrow and plan.choices.uses(Optimisation.COMMITS)
+    commits = as_files and plan.choices.uses(Optimisation.COMMITS)
     apply = ApplyDelta(plan.columns, plan.identity, rewrites, replaces, commits)
     pin = PinVersions(plan.tables, as_files, as_files and by_arrow)
     return Program(pin, reads, check, ComputeDelta(plan), apply)
