@@ -14,6 +14,7 @@ from everview.errors import Code
 from everview.spark.commit import Point
 from everview.spark.own_rows import FEW
 from everview.spark.state import View
+from everview.warehouse import file_changes
 from everview.warehouse.delta_log import DeltaLog
 from tests.spark.lake import Lake, with_small_views_up_to
 from tests.spark.test_protocol import StoppedError, overtaken
@@ -93,7 +94,9 @@ def large(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> Lake:
     return lake
 
 
-def test_rows_of_a_larger_view_are_marked_and_new_ones_added(large: Lake) -> None:
+def test_rows_of_a_larger_view_are_marked_and_new_ones_added(
+    large: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for change in (
         "UPDATE t SET n = 7 WHERE k IN (1, 2)",
         "DELETE FROM t WHERE k = 3",
@@ -104,6 +107,11 @@ def test_rows_of_a_larger_view_are_marked_and_new_ones_added(large: Lake) -> Non
         large.check("v")
         assert newest_writer(large, "v") == OURS
     assert large.bag("SELECT k FROM v WHERE n = 8") == {(1,): 1, (2,): 1, (14,): 1}
+    monkeypatch.setattr(file_changes, "MOST_SMALL", 0)
+    large.sql("UPDATE t SET n = 9 WHERE k = 1")
+    large.check("v")
+    assert newest_writer(large, "v") == OURS
+    assert len(large.sql(f"SELECT DISTINCT input_file_name() FROM {large.state_of('v')}")) == 1
 
 
 def test_groups_without_all_of_their_key_are_replaced_too(

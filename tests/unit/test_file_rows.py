@@ -18,6 +18,7 @@ from everview.warehouse import file_rows
 from everview.warehouse.file_rows import netted_rows, rows_at
 from everview.warehouse.parquet_files import pieces
 from everview.warehouse.plain_files import ChangeFiles, TableFiles
+from everview.warehouse.sought_values import sought
 from tests.unit.logs import field
 
 COLUMNS = (
@@ -59,8 +60,8 @@ def keys(*values: int | None) -> dict[str, pyarrow.Array]:
 def test_deleted_rows_are_not_found(files: TableFiles) -> None:
     first, second = files.paths
     gone = replace(files, deleted={first: array("q", [0, 4]), second: array("q", [0])})
-    for sought, found in ((keys(1, 5, 7), [1, 5]), ({}, [1, 2, 4, 5, None])):
-        rows = rows_at(gone, ["k"], sought, 10)
+    for wanted, found in ((keys(1, 5, 7), [1, 5]), ({}, [1, 2, 4, 5, None])):
+        rows = rows_at(gone, ["k"], wanted, 10)
         assert rows is not None
         assert sorted(rows.column("k").to_pylist(), key=str) == found
 
@@ -105,11 +106,13 @@ def test_nothing_is_sought_by_no_value(files: TableFiles) -> None:
 def test_groups_of_rows_between_whose_bounds_no_value_lies_are_not_read(
     files: TableFiles, values: tuple[int, ...], read: list[bool]
 ) -> None:
-    assert [piece.may_have(keys(*values)) for piece in pieces(files.paths, {})] == read
+    wanted = {"k": sought(keys(*values)["k"], pyarrow.int64())}
+    assert [piece.may_have(wanted) for piece in pieces(files.paths, {})] == read
 
 
 def test_a_null_may_be_in_any_group_of_rows(files: TableFiles) -> None:
-    assert all(piece.may_have(keys(9, None)) for piece in pieces(files.paths, {}))
+    wanted = {"k": sought(keys(9, None)["k"], pyarrow.int64())}
+    assert all(piece.may_have(wanted) for piece in pieces(files.paths, {}))
 
 
 def test_more_rows_than_are_held_are_left_to_spark(files: TableFiles) -> None:

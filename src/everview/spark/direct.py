@@ -7,7 +7,6 @@ the table, like those of any commit that failed, and VACUUM removes them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow
@@ -23,10 +22,9 @@ from everview.spark.replacing import are_told_apart
 from everview.spark.rewriting import alike, that_go
 from everview.sql.emit import WEIGHT
 from everview.warehouse.commits import Base, FileChange, newest_base
-from everview.warehouse.data_files import Action, write_file
 from everview.warehouse.delta_log import Commit, DeltaLog
+from everview.warehouse.file_changes import all_rows_anew, rows_appended, rows_replaced
 from everview.warehouse.file_rows import rows_at
-from everview.warehouse.marked_rows import without_rows
 from everview.warehouse.parquet_files import FILE, ROW, arrow_schema
 from everview.warehouse.plain_files import TableFiles
 
@@ -52,54 +50,47 @@ class Direct:
         rows = delta.table.select(self.step.columns)
         if not self.step.identity.is_key:
             rows = rows.append_column(COUNT, delta.table.column(WEIGHT))
-        return self._put_rows(rows, (), (), record)
+        stored = self._as_stored(rows)
+        return self._put(rows_appended(self.base, stored), record) if stored is not None else None
 
     def rewrite(
         self, rows: pyarrow.Table, instead_of: TableFiles | None, record: Record
     ) -> _Written:
         """Write all rows anew, in the place of those that some files have."""
-        if instead_of is None or instead_of != self.base.files:
-            return None
-        return self._put_rows(rows, self.base.all_files, (), record)
+        is_same = instead_of is not None and instead_of == self.base.files
+        stored = self._as_stored(rows) if is_same else None
+        return self._put(all_rows_anew(self.base, stored), record) if stored is not None else None
 
     def replace(self, delta: Held, record: Record) -> _Written:
-        """Mark the stored rows with a key of a change as removed, and add those that stay.
+        """Take out the stored rows that have a key of a change, and add those that stay.
 
         MustBeFull if a key is not where it should be.
         """
-        files, step = self.base.files, self.step
+        files, step, table = self.base.files, self.step, delta.table
         may_mark = self.base.marks_rows and step.replaces and are_told_apart(step, delta)
-        if delta.table is None or files is None or not may_mark:
+        if table is None or files is None or not may_mark:
             return None
         key = step.identity.columns
-        sought = {n: v for n in key if (v := values_of([delta.table.column(n)])) is not None}
+        sought = {n: v for n in key if (v := values_of([table.column(n)])) is not None}
         found = rows_at(files, (*key, FILE, ROW), sought, SMALL) if sought else None
-        both = alike(found.select(key), delta.table) if found is not None else None
-        if found is None or both is None:
+        both = alike(found.select(key), table) if found is not None else None
+        stays = pyarrow.compute.not_equal(table.column(OP), DELETE)
+        stored = self._as_stored(table.filter(stays).select(step.columns))
+        if found is None or both is None or stored is None:
             return None
-        gone = that_go(*both, delta.table.column(OP), key)
-        removed, marked = without_rows(self.base, files, found.filter(gone))
-        stays = pyarrow.compute.not_equal(delta.table.column(OP), DELETE)
-        rows = delta.table.filter(stays).select(step.columns)
-        return self._put_rows(rows, removed, marked, record)
+        gone = found.filter(that_go(*both, table.column(OP), key))
+        return self._put(rows_replaced(self.base, files, gone, stored), record)
 
-    def _put_rows(
-        self,
-        rows: pyarrow.Table,
-        removed: Sequence[Action],
-        marked: Sequence[Action],
-        record: Record,
-    ) -> _Written:
-        """Commit rows in a file of their own, beside files that go and those that come for them."""
+    def _as_stored(self, rows: pyarrow.Table) -> pyarrow.Table | None:
+        """Rows in the types of the table; None if Arrow may keep them in another way."""
         columns = arrow_schema(self.base.schema, rows.column_names)
         try:
-            rows = rows.cast(columns) if columns else None
+            stored = rows.cast(columns) if columns is not None else None
         except pyarrow.ArrowException:
             return None
-        if rows is None or any(rows.column(name).null_count for name in self.base.required):
+        if stored is None or any(stored.column(name).null_count for name in self.base.required):
             return None
-        added = (write_file(self.base.log.table, rows),) if rows.num_rows else ()
-        return self._put(FileChange(tuple(removed), (*marked, *added), rows.num_rows), record)
+        return stored
 
     def _put(self, change: FileChange, record: Record) -> _Written:
         return self.writer.put(self.base, change, record)

@@ -8,7 +8,7 @@ asked.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from pathlib import Path
@@ -18,6 +18,7 @@ import pyarrow
 import pyarrow.compute
 
 from everview.warehouse.parquet_files import (
+    AT_ONCE,
     Keys,
     Piece,
     are_known,
@@ -26,9 +27,13 @@ from everview.warehouse.parquet_files import (
     pieces,
 )
 from everview.warehouse.plain_files import ChangeFiles, TableFiles
+from everview.warehouse.sought_values import sought
 
 MOST_BYTES = 1 << 30
 """How much is looked through here: more is for all of Spark's executors."""
+MOST_AT_ONCE = 1 << 20
+"""How many rows are read at once where many values are sought, so that they are seldom listed."""
+_ROWS_A_VALUE = 8
 CHANGE_TYPE = "_change_type"
 """The column in which a feed says what became of a row."""
 CAME = ("insert", "update_postimage")
@@ -52,26 +57,30 @@ def _or_none(
 
 
 @_or_none
-def rows_at(files: TableFiles, names: Sequence[str], keys: Keys, most: int) -> pyarrow.Table | None:
+def rows_at(
+    files: TableFiles, names: Sequence[str], keys: Mapping[str, pyarrow.Array], most: int
+) -> pyarrow.Table | None:
     """Some columns of the rows that have, in each column of `keys`, one of its values.
 
-    None if there are more than so many, or much to look through.
+    NULL is a value like others. None if there are more than so many, or much to look through.
     """
     schema = arrow_schema(files.schema, dict.fromkeys([*names, *keys]))
     if schema is None or not are_known(files.paths, schema):
         return None
-    sought = {name: values.cast(schema.field(name).type) for name, values in keys.items()}
+    all_sought = {name: sought(values, schema.field(name).type) for name, values in keys.items()}
     of_table = pieces(files.paths, files.deleted)
-    may_have = [piece for piece in of_table if piece.may_have(sought)]
+    may_have = [piece for piece in of_table if piece.may_have(all_sought)]
     if sum(piece.size(schema.names) for piece in may_have) > MOST_BYTES:
         return None
+    longest = max(map(len, keys.values()), default=0)
+    at_once = min(max(AT_ONCE, _ROWS_A_VALUE * longest), MOST_AT_ONCE)
     found: list[pyarrow.RecordBatch] = []
 
     def read(piece: Piece) -> None:
-        for batch in piece.batches(schema):
+        for batch in piece.batches(schema, at_once):
             if sum(b.num_rows for b in found) > most:
                 return
-            found.append(_having(batch, sought).select(names))
+            found.append(_having(batch, all_sought).select(names))
 
     with ThreadPoolExecutor(os.cpu_count()) as readers:
         list(readers.map(read, may_have))
@@ -81,7 +90,7 @@ def rows_at(files: TableFiles, names: Sequence[str], keys: Keys, most: int) -> p
 
 def _having(batch: pyarrow.RecordBatch, keys: Keys) -> pyarrow.RecordBatch:
     for name, values in keys.items():
-        batch = batch.filter(pyarrow.compute.is_in(batch.column(name), value_set=values))
+        batch = batch.filter(values.are_in(batch.column(name)))
     return batch
 
 

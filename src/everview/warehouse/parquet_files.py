@@ -14,8 +14,10 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
-Keys = Mapping[str, pyarrow.Array]
-"""For columns the values that are sought in them, NULL being one like others."""
+from everview.warehouse.sought_values import Sought
+
+Keys = Mapping[str, Sought]
+"""For columns the values that are sought in them."""
 
 _TYPES = {
     "boolean": pyarrow.bool_(),
@@ -32,7 +34,7 @@ FILE, ROW = "__ev_file", "__ev_row"
 """Columns that no file has: in which of a table's files a row stands, and where in it."""
 _PLACE = {FILE: pyarrow.int64(), ROW: pyarrow.int64()}
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
-_AT_ONCE = 1 << 16
+AT_ONCE = 1 << 16
 """How many rows are read at once: few enough to stay in the processor's cache."""
 _SPARK_VERSION, _OTHER_DATES = b"org.apache.spark.version", b"org.apache.spark.legacyDateTime"
 
@@ -85,18 +87,23 @@ class Piece:
     deleted: Sequence[int] = ()
     """The numbers of the rows of the file that are deleted, in order."""
 
-    def batches(self, schema: pyarrow.Schema) -> Iterator[pyarrow.RecordBatch]:
-        """Its rows, few at a time; a column that the file does not have is NULL."""
+    def batches(
+        self, schema: pyarrow.Schema, at_once: int = AT_ONCE
+    ) -> Iterator[pyarrow.RecordBatch]:
+        """Its rows, some at a time; a column that the file does not have is NULL."""
         about = footer(self.path)
         first = sum(about.row_group(n).num_rows for n in range(self.group))
         with pyarrow.parquet.ParquetFile(self.path, memory_map=True) as file:
             there = [name for name in schema.names if name in file.schema_arrow.names]
-            for batch in file.iter_batches(_AT_ONCE, [self.group], there, use_threads=False):
-                none = {f.name: pyarrow.nulls(batch.num_rows, f.type) for f in schema}
+            for batch in file.iter_batches(at_once, [self.group], there, use_threads=False):
                 read = {n: batch.column(n).cast(schema.field(n).type) for n in there}
                 if ROW in schema.names:
                     read |= _places(self.file, first, batch.num_rows)
-                rows = pyarrow.record_batch(list((none | read).values()), schema=schema)
+                columns = [
+                    read[f.name] if f.name in read else pyarrow.nulls(batch.num_rows, f.type)
+                    for f in schema
+                ]
+                rows = pyarrow.record_batch(columns, schema=schema)
                 yield _without(rows, self.deleted, first)
                 first += batch.num_rows
 
@@ -106,7 +113,7 @@ class Piece:
 
     def may_have(self, keys: Keys) -> bool:
         """Whether it may have rows with values that are sought, by its least and greatest."""
-        return all(_overlaps(c.statistics, keys[c.path_in_schema]) for c in self._columns(keys))
+        return all(keys[c.path_in_schema].may_be_in(c.statistics) for c in self._columns(keys))
 
     def _columns(self, names: Collection[str]) -> Iterator[pyarrow.parquet.ColumnChunkMetaData]:
         about = footer(self.path).row_group(self.group)
@@ -140,11 +147,3 @@ def _without(batch: pyarrow.RecordBatch, deleted: Sequence[int], first: int) -> 
         stays[row - first] = 0
     mask = pyarrow.Array.from_buffers(pyarrow.uint8(), len(stays), [None, pyarrow.py_buffer(stays)])
     return batch.filter(mask.cast(pyarrow.bool_()))
-
-
-def _overlaps(told: pyarrow.parquet.Statistics | None, values: pyarrow.Array) -> bool:
-    is_ordered = pyarrow.types.is_integer(values.type) or pyarrow.types.is_date(values.type)
-    if told is None or not told.has_min_max or values.null_count or not is_ordered:
-        return True
-    bounds = pyarrow.compute.min_max(values).as_py()
-    return len(values) > 0 and told.min <= bounds["max"] and bounds["min"] <= told.max
