@@ -1,6 +1,6 @@
 """Measure a refresh against full recompute and against an expert's MERGE.
 
-    python -m bench [joins | queries | nearby | distinct | relevance | sweep | foreign-keys]
+    python -m bench [joins | queries | nearby | distinct | relevance | sweep | foreign-keys | guard]
                     [--scale 1] [--rounds 3] [--only q1,q3] [--deletion-vectors]
                     [--no-baselines] [--write]
 

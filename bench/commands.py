@@ -10,7 +10,7 @@ from bench import report
 from bench.changes import CUSTOMER, DATED, LINEITEM, ORDERS, SOLD, SUPPLIED, Batch, Change
 from bench.distinct_views import DISTINCT_VIEWS
 from bench.expert import ExpertOf, Merging
-from bench.foreign_keys.command import FOREIGN_KEYS, ForeignKeysCommand
+from bench.foreign_keys.command import FOREIGN_KEYS, GUARD, ForeignKeysCommand
 from bench.join_views import JOINS
 from bench.query_views import QUERY_VIEWS
 from bench.recent_views import MONTH, MONTH_WITHOUT
@@ -132,4 +132,5 @@ COMMANDS: dict[str, Command | ForeignKeysCommand] = {
         render=report.sweep,
     ),
     "foreign-keys": FOREIGN_KEYS,
+    "guard": GUARD,
 }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bench.foreign_keys import report
-from bench.foreign_keys.rounds import Evaluation
+from bench.foreign_keys.rounds import GUARDED, STRATEGIES, Evaluation
 from bench.foreign_keys.views import STAGES, JoinView, Stage
 from bench.samples import Samples
 from everview import Everview
@@ -21,6 +21,9 @@ class ForeignKeysCommand:
     stages: Sequence[Stage]
     baselines: bool = True
     """Whether the methods by hand are measured too."""
+    strategies: Mapping[str, str] = field(default_factory=lambda: STRATEGIES)
+    """What Everview makes of foreign keys, each measured."""
+    render: Callable[[Samples, float, int], str] = report.evaluation
 
     @property
     def views(self) -> tuple[JoinView, ...]:
@@ -49,14 +52,22 @@ class ForeignKeysCommand:
 
     def run(self, ev: Everview, files: Mapping[str, Path], rounds: int) -> Samples:
         """Measure the views."""
-        return Evaluation(ev, self.stages, files, rounds, self.baselines).run()
+        return Evaluation(ev, self.stages, files, rounds, self.baselines, self.strategies).run()
 
     def report(self, samples: Samples, scale: float, rounds: int) -> str:
         """What was measured, in Markdown."""
-        return report.evaluation(samples, scale, rounds)
+        return self.render(samples, scale, rounds)
 
 
 FOREIGN_KEYS = ForeignKeysCommand(
     "views along foreign keys, as Svingos et al. 2023 evaluate them: each strategy, and others",
     STAGES,
+)
+
+GUARD = ForeignKeysCommand(
+    "what it takes to check the foreign keys of these views while they are refreshed",
+    STAGES,
+    baselines=False,
+    strategies=GUARDED,
+    render=report.of_guard,
 )

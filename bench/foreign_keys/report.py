@@ -14,6 +14,7 @@ from bench.foreign_keys.rounds import (
     RECURSIVE,
     SPLIT,
     TRUSTING,
+    UNGUARDED,
     delta,
 )
 from bench.foreign_keys.updates import SHARE
@@ -59,6 +60,27 @@ def evaluation(samples: Samples, scale: float, rounds: int) -> str:
             *["", *plot(samples, deltas, refreshes)],
         ]
     )
+
+
+def of_guard(samples: Samples, scale: float, rounds: int) -> str:
+    """What a refresh takes with its guard, with what that asks of changes alone, and without."""
+    head = (
+        f"TPC-DS and for the chain TPC-H at scale {scale:g}, changes as above; median of {rounds}"
+        " rounds in one warm run."
+    )
+    rows = []
+    ratios: dict[str, list[float]] = {TRUSTING: [], SPLIT: []}
+    for view in samples.views:
+        without = samples.median(view, UNGUARDED).seconds
+        took = {method: samples.median(view, method).seconds for method in ratios}
+        for method, seconds in took.items():
+            ratios[method].append(seconds / without)
+        more = [f"{(of[-1] - 1) * 100:+.0f} %" for of in ratios.values()]
+        rows.append([view, *(f"{s:.2f} s" for s in (without, *took.values())), *more])
+    means = [f"{(statistics.geometric_mean(of) - 1) * 100:+.1f} %" for of in ratios.values()]
+    rows.append(["geometric mean", "", "", "", *means])
+    titles = ["view", "without", TRUSTING, SPLIT, f"guard of {TRUSTING}", f"of {SPLIT}"]
+    return "\n".join([head, "", *table(titles, rows)])
 
 
 def _measured(samples: Samples, methods: Sequence[str]) -> list[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from unittest.mock import patch
 
 from bench.by_hand import Phases, Versions, keep_table
 from bench.foreign_keys.by_hand import ByHand
@@ -18,9 +20,11 @@ from bench.rounds import read_feeds, tell, version
 from bench.samples import Sample, Samples
 from bench.watch import Cost, Watch
 from everview import Action, Everview
+from everview.spark.compute import Computation
 
 FULL, INNER, RECURSIVE = "full", "inner", "recursive"
 COUNTING, OFF, SPLIT, TRUSTING = "counting", "off", "split", "trusting"
+UNGUARDED = "unguarded"
 STRATEGIES = {
     COUNTING: "'everview.foreign_keys' = 'off', 'everview.off' = 'arrow,shared_joins'",
     OFF: "'everview.foreign_keys' = 'off'",
@@ -34,6 +38,15 @@ makes joins of a small change fast.
 """
 
 
+GUARDED = {
+    SPLIT: STRATEGIES[SPLIT],
+    TRUSTING: STRATEGIES[TRUSTING],
+    UNGUARDED: STRATEGIES[SPLIT],
+}
+"""With the whole guard, with what is asked of changes alone, and without, which no view can choose.
+"""
+
+
 @dataclass(frozen=True)
 class Contender:
     """A view with all that its methods keep."""
@@ -41,6 +54,7 @@ class Contender:
     ev: Everview
     view: JoinView
     baselines: bool
+    strategies: Mapping[str, str] = field(default_factory=lambda: STRATEGIES)
 
     @cached_property
     def by_hand(self) -> dict[str, tuple[ByHand, tuple[Part, ...]]]:
@@ -56,7 +70,7 @@ class Contender:
 
     def create(self) -> None:
         print(f"creating {self.view.name}", flush=True)
-        for strategy, properties in STRATEGIES.items():
+        for strategy, properties in self.strategies.items():
             self.ev.sql(
                 f"CREATE MATERIALIZED VIEW {self._named(strategy)} TBLPROPERTIES ({properties})"
                 f" REFRESH POLICY INCREMENTAL AS {self.view.query}"
@@ -66,7 +80,7 @@ class Contender:
             method.create(parts)
 
     def drop(self) -> None:
-        for strategy in STRATEGIES:
+        for strategy in self.strategies:
             self.ev.sql(f"DROP MATERIALIZED VIEW {self._named(strategy)}")
         self.ev.sql(f"DROP TABLE {self._named(FULL)}")
         for method, parts in self.by_hand.values():
@@ -79,11 +93,11 @@ class Contender:
 
     def measure(self, seen: Versions, now: Versions, number: int) -> Iterator[Sample]:
         """Each method once."""
-        for method in in_order((FULL, *STRATEGIES, *self.by_hand), number):
+        for method in in_order((FULL, *self.strategies, *self.by_hand), number):
             watch, phases = Watch(self.ev), Phases(Watch(self.ev))
             cost, _ = watch.cost(self._work(method, phases, seen, now))
             found = watch.phases or phases.found
-            action = Action.INCREMENTAL if method in STRATEGIES else None
+            action = Action.INCREMENTAL if method in self.strategies else None
             yield Sample(self.view.name, SHARE, method, cost, found, action)
 
     def _work(
@@ -98,13 +112,14 @@ class Contender:
         self.ev.sql(f"INSERT OVERWRITE {self._named(FULL)} {self.view.query}").collect()
 
     def _refresh(self, strategy: str) -> None:
-        result = self.ev.view(self._named(strategy)).refresh()
+        with unguarded() if strategy == UNGUARDED else nullcontext():
+            result = self.ev.view(self._named(strategy)).refresh()
         if result.action is not Action.INCREMENTAL or result.violations:
             raise AssertionError(f"not measured what was meant: {result}")
 
     def compare(self) -> None:
         """End the run if a method is fast and wrong."""
-        tables = {method: self._named(method) for method in (FULL, *STRATEGIES)}
+        tables = {method: self._named(method) for method in (FULL, *self.strategies)}
         kept = {m: keeper.table(whole(self.view)) for m, (keeper, _) in self.by_hand.items()}
         found = {m: self._fingerprint(table) for m, table in (tables | kept).items()}
         wrong = [method for method, rows in found.items() if rows != found[FULL]]
@@ -118,6 +133,11 @@ class Contender:
 
     def _named(self, method: str) -> str:
         return f"{self.view.name}_{method}"
+
+
+def unguarded() -> AbstractContextManager[object]:
+    """No constraint is checked, for a block."""
+    return patch.object(Computation, "_checked", lambda _, trusted: trusted)
 
 
 def in_order(methods: Sequence[str], number: int) -> list[str]:
@@ -146,6 +166,7 @@ class Evaluation:
     """For each schema the folder with its files."""
     rounds: int
     baselines: bool
+    strategies: Mapping[str, str] = field(default_factory=lambda: STRATEGIES)
 
     def run(self) -> Samples:
         """What the rounds cost, but for the first of each stage."""
@@ -156,7 +177,8 @@ class Evaluation:
         print(f"loading {', '.join(stage.tables)}", flush=True)
         updates = Updates(stage, self.files[stage.schema.name], self.rounds + 1)
         updates.load(self.ev)
-        contenders = [Contender(self.ev, view, self.baselines) for view in stage.views]
+        given = self.baselines, self.strategies
+        contenders = [Contender(self.ev, view, *given) for view in stage.views]
         for contender in contenders:
             contender.create()
         seen = self._versions(stage)

@@ -13,8 +13,9 @@ import pytest
 from bench.commands import COMMANDS
 from bench.foreign_keys import inner_views, recursive, report
 from bench.foreign_keys.by_hand import captured_sql, merge_sql
+from bench.foreign_keys.command import ForeignKeysCommand
 from bench.foreign_keys.parts import components, connected_parts, part, whole
-from bench.foreign_keys.rounds import STRATEGIES, Contender, delta, in_order
+from bench.foreign_keys.rounds import STRATEGIES, Contender, delta, in_order, unguarded
 from bench.foreign_keys.updates import Updates, number_of
 from bench.foreign_keys.views import ARBITRARY, CHAIN, SNOWFLAKE, STAGES, STARS, JoinView
 from bench.samples import Sample, Samples
@@ -26,6 +27,7 @@ from everview.catalog.tables import Table
 from everview.maintenance.choices import Choices, Optimisation
 from everview.maintenance.foreign_keys import Strategy
 from everview.program.options import choices_of
+from everview.spark.compute import Computation
 from tests.law.schemas import make_table
 from tests.unit.given import plan
 
@@ -387,6 +389,31 @@ def test_the_plot_shows_what_computing_the_change_takes_of_a_refresh() -> None:
     assert f"  off            {'█' * 4}{'░' * 4} 4.0 s" in text
     assert f"  recursive IVM  {'█' * 32}{'░' * 16} 24.0 s" in text
     assert report.bar(0.0, 0.001, 1.0, "░") == "░"
+
+
+def test_the_guard_is_what_a_refresh_takes_with_it_and_without() -> None:
+    took = {"snwf": (2.0, 2.1, 2.2), "chain": (1.0, 1.0, 1.0)}
+    methods = ("unguarded", "trusting", "split")
+    samples = (
+        sample(view, method, seconds, None)
+        for view, all_seconds in took.items()
+        for method, seconds in zip(methods, all_seconds, strict=True)
+    )
+    text = report.of_guard(Samples(tuple(samples)), 1, 4)
+    assert "| view | without | trusting | split | guard of trusting | of split |" in text
+    assert "| snwf | 2.00 s | 2.10 s | 2.20 s | +5 % | +10 % |" in text
+    assert "| chain | 1.00 s | 1.00 s | 1.00 s | +0 % | +0 % |" in text
+    assert "| geometric mean |  |  |  | +2.5 % | +4.9 % |" in text
+
+
+def test_without_its_guard_a_refresh_relies_on_what_it_trusts() -> None:
+    given, trusted = MagicMock(), MagicMock()
+    with unguarded():
+        assert Computation(given)._checked(trusted) is trusted
+    assert not given.mock_calls
+    guard = COMMANDS["guard"]
+    assert isinstance(guard, ForeignKeysCommand)
+    assert set(guard.strategies) == {"split", "trusting", "unguarded"} and not guard.baselines
 
 
 @pytest.mark.parametrize("baselines", [True, False])

@@ -3,7 +3,7 @@
 To commit takes Delta some tenths of a second, however little there is to write: a query is planned,
 jobs are run, what the table is now is computed. A commit is a file: lines that say which
 files of the table come and go. That it is there for the first time is what makes it one, and the
-operating system says so. Beside it stands the checksum file, with what the table is by then.
+operating system says so.
 
 Only what is known of a table is done: tables with features or properties that may ask more of a
 writer are left to Delta, and so are the versions at which it writes a checkpoint.
@@ -16,15 +16,14 @@ import os
 import time
 import uuid
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
-from everview.warehouse.data_files import Action
 from everview.warehouse.delta_log import DeltaLog
 from everview.warehouse.plain_files import TableFiles, table_files
+from everview.warehouse.replay import Action, Told
 
 _FEATURES = {
     *("appendOnly", "invariants", "deletionVectors", "domainMetadata", "clustering"),
@@ -38,7 +37,6 @@ _PROPERTIES = {
     *(_CHECKPOINTS, _VECTORS, "delta.checkpointPolicy"),
     *("delta.logRetentionDuration", "delta.deletedFileRetentionDuration"),
 }
-_DELETED, _MARKED = "numDeletedRecordsOpt", "numDeletionVectorsOpt"
 
 
 class NotCommittedError(Exception):
@@ -72,8 +70,8 @@ class Base:
 
     log: DeltaLog
     version: int
-    told: Mapping[str, Any]
-    """What its checksum file tells."""
+    told: Told
+    """What its checksum file tells, or would."""
 
     @property
     def all_files(self) -> tuple[Action, ...]:
@@ -104,7 +102,7 @@ class Base:
 def newest_base(log: DeltaLog) -> Base | None:
     """The newest version of a table; None if the commit after it is Delta's to write."""
     version = log.versions()[-1]
-    told = log.checksum(version)
+    told = log.told(version)
     is_known = told is not None and _is_complete(told) and _asks_nothing(told)
     if told is None or not is_known or (version + 1) % _interval(told) == 0:
         return None
@@ -120,17 +118,15 @@ def commit(base: Base, change: FileChange, transaction: Transaction) -> None:
     done = {t["appId"]: t["version"] for t in base.told["setTransactions"]}
     if done.get(transaction.application, -1) >= transaction.number:
         raise NotCommittedError
-    identifier = str(uuid.uuid4())
-    info = _info(base, change, transaction, now) | {"txnId": identifier}
     made = {"appId": transaction.application, "version": transaction.number, "lastUpdated": now}
-    actions: list[Mapping[str, Action]] = [{"commitInfo": info}, {"txn": made}]
-    actions += [{"add": file} for file in change.added]
-    actions += [{"remove": _removal(file, now)} for file in change.removed]
+    actions: list[Mapping[str, Action]] = [
+        {"commitInfo": _info(base, change, transaction, now)},
+        {"txn": made},
+        *({"add": file} for file in change.added),
+        *({"remove": _removal(file, now)} for file in change.removed),
+    ]
     text = "".join(f"{json.dumps(action, separators=(',', ':'))}\n" for action in actions)
     _create(log.file(version), text)
-    # without it the table is right all the same: Delta reads the commits
-    with suppress(OSError, NotCommittedError):
-        _create(log.file(version).with_suffix(".crc"), _checksum(base, change, made, identifier))
 
 
 def _create(file: Path, text: str) -> None:
@@ -145,15 +141,15 @@ def _create(file: Path, text: str) -> None:
         draft.unlink()
 
 
-def _is_complete(told: Mapping[str, Any]) -> bool:
-    """Whether a checksum file tells everything that the next one tells."""
+def _is_complete(told: Told) -> bool:
+    """Whether everything is told that is to be known."""
     files, transactions = told.get("allFiles"), told.get("setTransactions")
     if files is None or transactions is None or told.get("domainMetadata") is None:
         return False
     return len(files) == told.get("numFiles")
 
 
-def _asks_nothing(told: Mapping[str, Any]) -> bool:
+def _asks_nothing(told: Told) -> bool:
     """Whether a table asks nothing of its writer that is not done here."""
     protocol, metadata = told.get("protocol") or {}, told["metadata"]
     writer = protocol.get("minWriterVersion")
@@ -167,11 +163,11 @@ def _asks_nothing(told: Mapping[str, Any]) -> bool:
     return is_known and is_plain and own <= _PROPERTIES
 
 
-def _properties(told: Mapping[str, Any]) -> Mapping[str, str]:
+def _properties(told: Told) -> Mapping[str, str]:
     return told["metadata"].get("configuration") or {}
 
 
-def _interval(told: Mapping[str, Any]) -> int:
+def _interval(told: Told) -> int:
     """After how many commits there is a checkpoint, with which Delta also cleans up its log."""
     return int(_properties(told).get(_CHECKPOINTS, 10))
 
@@ -194,6 +190,7 @@ def _info(base: Base, change: FileChange, transaction: Transaction, now: int) ->
         "operationMetrics": {name: str(number) for name, number in metrics.items()},
         "userMetadata": transaction.said,
         "engineInfo": f"Everview/{version_of('everview')}",
+        "txnId": str(uuid.uuid4()),
     }
 
 
@@ -202,34 +199,3 @@ def _removal(file: Action, now: int) -> Action:
     kept = ("path", "partitionValues", "size", "stats", "tags", "deletionVector")
     own = {name: file[name] for name in kept if name in file}
     return own | {"deletionTimestamp": now, "dataChange": True, "extendedFileMetadata": True}
-
-
-def _checksum(base: Base, change: FileChange, made: Action, identifier: str) -> str:
-    """What the checksum file of a commit tells: what that of the one before told, and the change.
-
-    The number of files of each size, which it may tell, is left out.
-    """
-    gone = [_key(file) for file in change.removed]
-    files = [f for f in base.all_files if _key(f) not in gone]
-    files += [{**file, "dataChange": False} for file in change.added]
-    others = [t for t in base.told["setTransactions"] if t["appId"] != made["appId"]]
-    vectors = [file["deletionVector"] for file in files if file.get("deletionVector")]
-    kept = ("numMetadata", "numProtocol", "domainMetadata", "metadata", "protocol")
-    deleted = sum(vector["cardinality"] for vector in vectors)
-    counts = {_DELETED: deleted, _MARKED: len(vectors)} if _DELETED in base.told else {}
-    return json.dumps(
-        {
-            **{name: base.told[name] for name in kept},
-            **counts,
-            "txnId": identifier,
-            "tableSizeBytes": sum(file["size"] for file in files),
-            "numFiles": len(files),
-            "setTransactions": [*others, made],
-            "allFiles": files,
-        }
-    )
-
-
-def _key(file: Action) -> tuple[str, str]:
-    """What tells a file with what is marked in it from others."""
-    return file["path"], json.dumps(file.get("deletionVector"), sort_keys=True)

@@ -8,14 +8,12 @@ import json
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
-Action = Mapping[str, Any]
-"""What a log says of a file, as Delta writes it down."""
+from everview.warehouse.replay import Action
 
 _INDEXED = 32
 """Of how many columns, the first ones, Delta keeps the least and greatest value."""

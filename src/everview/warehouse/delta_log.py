@@ -15,12 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from everview.errors import CatalogError, Code, Problem
+from everview.warehouse import replay
+from everview.warehouse.replay import Told
 
 FEED = "delta.enableChangeDataFeed"
 """The property with which a table keeps a feed of its changes."""
 
 _COMMIT_FILE = re.compile(r"(\d{20})\.json")
 _CHECKPOINT_FILE = re.compile(r"(\d{20})\.checkpoint.*\.parquet")
+_MOST_REPLAYED = 20
+"""How many commits are looked at: Delta's own, of which every tenth is, have checksum files."""
 _NOT_AS_EXPECTED = (OSError, ValueError, KeyError, TypeError, AttributeError)
 """What is raised where a file is not there, is cut off, or holds something else."""
 
@@ -84,7 +88,7 @@ class DeltaLog:
     def newest_first(self) -> Iterator[Commit]:
         return (self._read(v) for v in reversed(self.versions()))
 
-    def checksum(self, version: int) -> Mapping[str, Any] | None:
+    def checksum(self, version: int) -> Told | None:
         """What the checksum file of a version tells of the table; it may be missing or cut off."""
         try:
             text = self.file(version).with_suffix(".crc").read_text(encoding="utf-8")
@@ -92,6 +96,24 @@ class DeltaLog:
             return content if content["metadata"] else None
         except _NOT_AS_EXPECTED:
             return None
+
+    def told(self, version: int) -> Told | None:
+        """What the table is at a version, in the words of a checksum file; None if it is unknown.
+
+        By the newest of these files and what the commits since then did.
+        """
+        since: list[list[Mapping[str, Any]]] = []
+        for number in range(version, max(version - _MOST_REPLAYED, -1), -1):
+            told: Told | None = self.checksum(number)
+            try:
+                if told is not None:
+                    for actions in reversed(since):
+                        told = replay.after(told, actions)
+                    return told
+                since.append(list(self._actions(number)))
+            except _NOT_AS_EXPECTED:
+                return None
+        return None
 
     def actions(self, version: int) -> list[Mapping[str, Any]]:
         """What a commit did, as Delta wrote it down."""
@@ -112,8 +134,8 @@ class DeltaLog:
         return self._checkpoint_metadata()
 
     def _summary(self, version: int) -> TableMetadata | None:
-        """What the checksum file of a version repeats."""
-        content = self.checksum(version) or {}
+        """What checksum files repeat of it."""
+        content = self.told(version) or {}
         try:
             features = (content.get("protocol") or {}).get("writerFeatures") or ()
             return _metadata(content["metadata"], features)

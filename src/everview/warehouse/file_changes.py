@@ -14,11 +14,12 @@ from dataclasses import replace
 import pyarrow
 
 from everview.warehouse.commits import Base, FileChange
-from everview.warehouse.data_files import Action, write_file
+from everview.warehouse.data_files import write_file
 from everview.warehouse.deletion_vectors import write_vectors
 from everview.warehouse.file_rows import rows_at
 from everview.warehouse.parquet_files import FILE, ROW, footer
 from everview.warehouse.plain_files import TableFiles
+from everview.warehouse.replay import Action
 
 MOST_SMALL = 8
 """How many small files are left beside each other."""

@@ -1,9 +1,9 @@
 """The files that hold a Delta table's rows, or what changed in them, as its log names them.
 
-To list files takes Delta a Spark job for every scan of a table, and more for one of a feed. The
-checksum file of a version names all of them, and a commit those that it changed; where they are
-plain Parquet files whose rows are the table's, but for those that deletion vectors name, nothing
-else needs to be asked. In doubt the answer is None, and Delta is asked.
+To list files takes Delta a Spark job for every scan of a table, and more for one of a feed. A
+checksum file names all of them, and a commit those that it changed; where they are plain Parquet
+files whose rows are the table's, but for those that deletion vectors name, nothing else needs to
+be asked. In doubt the answer is None, and Delta is asked.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ChangeFiles:
 
 def table_files(log: DeltaLog, version: int) -> TableFiles | None:
     """The files that are a table at a version, or None if Delta must be asked."""
-    told = log.checksum(version)
+    told = log.told(version)
     schema = _schema(told) if told else None
     if told is None or schema is None:
         return None
@@ -86,7 +86,7 @@ def change_files(log: DeltaLog, after: int, to: int) -> ChangeFiles | None:
     A commit that has files for the feed is in those alone; else its rows came or went with the
     files that it added or removed. One that does both may have moved rows, which Delta knows.
     """
-    told = log.checksum(to)
+    told = log.told(to)
     schema = _schema(told) if told else None
     commits = range(after + 1, to + 1)
     if schema is None or not set(commits) <= set(log.versions()):
