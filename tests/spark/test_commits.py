@@ -277,7 +277,7 @@ def test_nothing_of_a_commit_that_failed_is_in_the_view(
     large.sql("UPDATE t SET n = 7 WHERE k = 1")
     before, versions = large.bag("SELECT * FROM v"), len(writers(large, "v"))
     with monkeypatch.context() as patch:
-        patch.setattr("everview.spark.direct.write_file", full)
+        patch.setattr(file_changes, "write_file", full)
         with pytest.raises(OSError, match="No space"):
             large.ev.view("v").refresh()
     assert large.bag("SELECT * FROM v") == before

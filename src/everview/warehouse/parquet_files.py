@@ -7,13 +7,14 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
+from everview.warehouse.dictionary_pages import listed_values
 from everview.warehouse.sought_values import Sought
 
 Keys = Mapping[str, Sought]
@@ -112,8 +113,13 @@ class Piece:
         return sum(c.total_compressed_size for c in self._columns(names))
 
     def may_have(self, keys: Keys) -> bool:
-        """Whether it may have rows with values that are sought, by its least and greatest."""
-        return all(keys[c.path_in_schema].may_be_in(c.statistics) for c in self._columns(keys))
+        """Whether it may have rows with values that are sought: by its least and greatest, and by
+        all of them where they are listed.
+        """
+        columns = [(keys[c.path_in_schema], c) for c in self._columns(keys)]
+        return all(sought.may_be_in(c.statistics) for sought, c in columns) and all(
+            sought.may_be_among(partial(listed_values, self.path, c)) for sought, c in columns
+        )
 
     def _columns(self, names: Collection[str]) -> Iterator[pyarrow.parquet.ColumnChunkMetaData]:
         about = footer(self.path).row_group(self.group)

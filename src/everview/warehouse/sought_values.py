@@ -7,7 +7,7 @@ Where rows lie by their keys, a batch may have few of them, or none.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pyarrow
@@ -29,6 +29,11 @@ class Sought:
             return True
         first, end = self._between(told.min_raw, told.max_raw)
         return first < end
+
+    def may_be_among(self, listed: Callable[[], pyarrow.Array | None]) -> bool:
+        """Whether one may be among all values of a group of rows, if these are listed."""
+        values = listed() if self.numbers is not None else None
+        return values is None or bool(self.are_in(values.cast(self.values.type)).true_count)
 
     def are_in(self, column: pyarrow.Array) -> pyarrow.Array:
         """Of each row of a column whether it has one."""
