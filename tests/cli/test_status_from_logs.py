@@ -111,10 +111,13 @@ def test_a_constraint_that_does_not_hold_is_shown(warehouse: Path) -> None:
         Distrust(unchecked, 2, violated=False),
         Distrust(dropped, 2, violated=False, declared=False),
     )
-    written = replace(record, distrusted=distrusted, dropped=Dropped(9, 3)).to_json()
+    told = replace(record, undeclared=(dropped,), dropped=Dropped(9, 3))
+    written = replace(told, distrusted=distrusted).to_json()
     write_commit(table, 2, DATA, userMetadata=written)
     shown = run("status", "--warehouse", warehouse)[1].splitlines()
     assert shown[-1] == "  note: t.fk found not to hold; it is not used"
+    past = run("history", "v", "--warehouse", warehouse)[1]
+    assert "  note: t.dropped is no longer declared with RELY, and not used" in past
     _, out, _ = run("explain", "v", "--warehouse", warehouse)
     assert "note: t.fk is not used, because a refresh up to version 2 of its table" in out
     assert "note: t.unchecked is not used: the next refresh checks whether it holds" in out

@@ -20,7 +20,7 @@ from everview.program.records import Distrust, Reason, SourcePosition, Violation
 from everview.spark.commit import MustBeRebuilt
 from everview.spark.pins import Pin
 from everview.spark.tables import Detail
-from everview.spark.trust import check_identity, refuted, trusting, unproven
+from everview.spark.trust import check_identity, newly_undeclared, refuted, trusting, unproven
 from everview.warehouse.delta_log import DeltaLog
 from tests.unit.given import TABLES, full, plan
 from tests.unit.test_records import RECORD
@@ -80,6 +80,8 @@ def test_one_that_was_dropped_is_remembered_until_it_was_checked() -> None:
     dropped = trusting(STAR, RECORD, (pin("sale", declared=rest), pin("t"), pin("u")))
     assert dropped.distrusted == (Distrust(SALE_T, 9, violated=False, declared=False),)
     before = replace(RECORD, distrusted=dropped.distrusted)
+    assert newly_undeclared(dropped.distrusted, RECORD) == (SALE_T,)
+    assert newly_undeclared(dropped.distrusted, before) == (), "that was said already"
     again = trusting(STAR, before, (pin("sale"), pin("t"), pin("u")))
     assert again.distrusted == (Distrust(SALE_T, 9, violated=False),)
     for found in (dropped, again):

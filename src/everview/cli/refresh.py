@@ -93,7 +93,7 @@ def refresh_lines(result: RefreshResult, console: Console, width: int = 0) -> tu
     style = console.remarkable if result.action is Action.FULL else console.good
     action = style(str(result.action).ljust(11))
     line = f"{name}  {action}  {result.seconds:5.1f} s  {_what(result)}".rstrip()
-    return line, *notes(result.violations)
+    return line, *notes(result.violations, result.undeclared)
 
 
 def _what(result: RefreshResult) -> str:

@@ -41,7 +41,7 @@ def history(args: argparse.Namespace, shell: Shell) -> int:
             shell.console.json(asdict(entry))
         return OK
     headers = ("version", "when (UTC)", "did", "reason", "rows", "took in", "time", "expected")
-    found = [notes(entry.violations) for entry in entries]
+    found = [notes(entry.violations, entry.undeclared) for entry in entries]
     shell.console.table(headers, [_history_row(entry) for entry in entries], found)
     return OK
 

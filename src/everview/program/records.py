@@ -130,9 +130,11 @@ class Violation:
         return f"{short_name(self.constraint)} does not hold: {self.kind}{rows}"
 
 
-def notes(violations: Iterable[Violation]) -> tuple[str, ...]:
+def notes(violations: Iterable[Violation], undeclared: Iterable[str]) -> tuple[str, ...]:
     """The lines that stand below what a refresh did, wherever that is told."""
-    return tuple(f"  note: {violation}" for violation in violations)
+    found = [str(violation) for violation in violations]
+    found += [f"{short_name(c)} is no longer declared with RELY, and not used" for c in undeclared]
+    return tuple(f"  note: {line}" for line in found)
 
 
 @dataclass(frozen=True)
@@ -178,6 +180,8 @@ class Record:
     """The constraints that are not used from here on."""
     violations: tuple[Violation, ...] = ()
     """What this refresh found not to hold."""
+    undeclared: tuple[str, ...] = ()
+    """The constraints that it was the first to do without, because they are declared no more."""
     dropped: Dropped = NONE_DROPPED
     switched: tuple[str, ...] = ()
     """What was switched for this refresh alone."""
@@ -243,6 +247,7 @@ def read_record(text: str | None) -> Record | None:
             estimate=Estimate(**estimate) if (estimate := content.get("estimate")) else None,
             distrusted=tuple(Distrust(**d) for d in content.get("distrusted", ())),
             violations=tuple(_violation(v) for v in content.get("violations", ())),
+            undeclared=tuple(content.get("undeclared", ())),
             dropped=Dropped(**content.get("dropped", {})),
             switched=tuple(content.get("switched", ())),
             stored=content.get("stored"),
@@ -282,6 +287,8 @@ class RefreshResult:
     """What it was expected to take, incrementally and in full, where that is known."""
     violations: tuple[Violation, ...] = ()
     """Declared constraints that it found not to hold; it did not use them."""
+    undeclared: tuple[str, ...] = ()
+    """Constraints that it was the first to do without, because they are declared no more."""
     dropped: Dropped = NONE_DROPPED
     """Changed rows that cannot matter to the view, and why."""
     switched: tuple[str, ...] = ()
@@ -294,7 +301,7 @@ class RefreshResult:
         took = f"  ({moved})" if moved else ""
         because = f"  because {self.message}" if self.action is Action.FULL else ""
         line = f"{short_name(self.view)}: {self.action}, {did}, {self.seconds:.1f} s{took}{because}"
-        return "\n".join((line, *notes(self.violations)))
+        return "\n".join((line, *notes(self.violations, self.undeclared)))
 
 
 def result_of(record: Record, version: int, rows_written: int, seconds: float) -> RefreshResult:
@@ -314,6 +321,7 @@ def result_of(record: Record, version: int, rows_written: int, seconds: float) -
         changed_rows=record.changed_rows,
         estimate=record.estimate,
         violations=record.violations,
+        undeclared=record.undeclared,
         dropped=record.dropped,
         switched=record.switched,
     )

@@ -87,6 +87,8 @@ class HistoryEntry:
     """Rows of the base tables' changes that it computed with."""
     violations: tuple[Violation, ...] = ()
     """Declared constraints that it found not to hold."""
+    undeclared: tuple[str, ...] = ()
+    """Constraints that it was the first to do without, because they are declared no more."""
     dropped: Dropped = NONE_DROPPED
     """Changed rows that could not matter to the view, and why."""
     switched: tuple[str, ...] = ()
@@ -116,6 +118,7 @@ def history_entry(version: int, timestamp: int, rows_written: int, record: Recor
         estimate=record.estimate,
         changed_rows=record.changed_rows,
         violations=record.violations,
+        undeclared=record.undeclared,
         dropped=record.dropped,
         switched=record.switched,
     )

@@ -17,12 +17,13 @@ _OUTCOME = (
     "action STRING, reason STRING, message STRING, rows_inserted BIGINT, rows_updated BIGINT,"
     f" rows_deleted BIGINT, {_SOURCES}"
 )
-_REFRESH = f"view STRING, {_OUTCOME}, version BIGINT, seconds DOUBLE, violations ARRAY<STRING>"
+_FOUND = "violations ARRAY<STRING>, undeclared ARRAY<STRING>"
+_REFRESH = f"view STRING, {_OUTCOME}, version BIGINT, seconds DOUBLE, {_FOUND}"
 _HISTORY = (
     f"version BIGINT, timestamp TIMESTAMP_LTZ, {_OUTCOME},"
     " seconds DOUBLE, expected_incremental DOUBLE, expected_full DOUBLE, changed_rows BIGINT,"
-    " irrelevant_rows BIGINT, unused_rows BIGINT, violations ARRAY<STRING>,"
-    " switched ARRAY<STRING>"
+    " irrelevant_rows BIGINT, unused_rows BIGINT,"
+    f" {_FOUND}, switched ARRAY<STRING>"
 )
 _VERIFICATION = (
     f"view STRING, is_equal BOOLEAN, rows BIGINT, extra BIGINT, missing BIGINT, {_SOURCES}"
@@ -52,7 +53,7 @@ def refresh_frame(spark: SparkSession, r: RefreshResult) -> DataFrame:
     """The one row that REFRESH answers with."""
     outcome = (str(r.action), str(r.reason), r.message)
     rows = (r.rows_inserted, r.rows_updated, r.rows_deleted)
-    ended = (_ranges(r), r.version, r.seconds, _said(r))
+    ended = (_ranges(r), r.version, r.seconds, *_found(r))
     return frame(spark, _REFRESH, [(r.view, *outcome, *rows, *ended)])
 
 
@@ -64,7 +65,7 @@ def history_frame(spark: SparkSession, entries: Iterable[HistoryEntry]) -> DataF
         outcome = (str(e.action), str(e.reason), e.message, *counts, _ranges(e))
         expected = (e.estimate.incremental, e.estimate.full) if e.estimate else (None, None)
         read = (e.changed_rows, e.dropped.irrelevant, e.dropped.unused)
-        told = (_said(e), list(e.switched))
+        told = (*_found(e), list(e.switched))
         rows.append((e.version, e.timestamp, *outcome, e.seconds, *expected, *read, *told))
     return frame(spark, _HISTORY, rows)
 
@@ -90,5 +91,5 @@ def _ranges(of: RefreshResult | HistoryEntry | Verification) -> list[tuple[Any, 
     return [(s.table, s.start, s.end) for s in of.sources]
 
 
-def _said(of: RefreshResult | HistoryEntry) -> list[str]:
-    return [str(violation) for violation in of.violations]
+def _found(of: RefreshResult | HistoryEntry) -> tuple[list[str], list[str]]:
+    return [str(violation) for violation in of.violations], list(of.undeclared)

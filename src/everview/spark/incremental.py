@@ -39,7 +39,7 @@ from everview.spark.pins import (
 )
 from everview.spark.session import set_for, setting
 from everview.spark.state import keep_deletion_vectors
-from everview.spark.trust import check_identity
+from everview.spark.trust import check_identity, newly_undeclared
 from everview.spark.writing import advance, write
 from everview.sql.emit import WEIGHT
 from everview.warehouse.delta_log import Commit
@@ -94,6 +94,7 @@ def refresh_incrementally(
             rows=counts,
             distrusted=guarded.distrusted,
             violations=guarded.violations,
+            undeclared=newly_undeclared(guarded.distrusted, before),
             stored=before.stored_with(counts),
             guard=guard_found(step.using(guarded.plan), changes.tables, changes.parts),
         )

@@ -94,6 +94,12 @@ def check_identity(definition: Definition, violations: Iterable[Violation]) -> N
         raise MustBeRebuilt(Why(Reason.KEY_VIOLATED, message), broken)
 
 
+def newly_undeclared(distrusted: Iterable[Distrust], before: Record) -> tuple[str, ...]:
+    """The constraints that are declared no more, but for those that were not before either."""
+    known = {d.constraint for d in before.distrusted if not d.declared}
+    return tuple(d.constraint for d in distrusted if not d.declared and d.constraint not in known)
+
+
 def _undeclared(pins: Iterable[Pin]) -> frozenset[str]:
     """The constraints that were declared when the view was defined and are not now."""
     return frozenset(
