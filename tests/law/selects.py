@@ -67,7 +67,12 @@ def _new_name(type: str, taken: Collection[str]) -> str:
 @st.composite
 def plain_selects(draw: st.DrawFn, setting: Setting, types: Sequence[str] | None = None) -> Select:
     """A SELECT of expressions; with `types`, one whose columns have these types."""
-    from_ = draw(froms(setting))
+    return draw(selects_from(draw(froms(setting)), types))
+
+
+@st.composite
+def selects_from(draw: st.DrawFn, from_: From, types: Sequence[str] | None = None) -> Select:
+    """The same over a given FROM clause."""
     where = draw(wheres(from_))
     if types is None and draw(st.integers(0, 4)) == 0 and from_.can_star:
         return Select(f"* FROM {from_.text}{where}", tuple((v.name, v.type) for v in from_.visible))

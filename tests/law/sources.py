@@ -85,7 +85,7 @@ def sources(draw: st.DrawFn, setting: Setting, taken: list[str]) -> From:
     else:
         source = draw(st.sampled_from(_affordable(setting)))
         budget.scans -= source.scans
-    return draw(_aliased(source, taken))
+    return draw(aliased(source, taken))
 
 
 @st.composite
@@ -94,7 +94,7 @@ def keyed_tables(draw: st.DrawFn, setting: Setting) -> From:
     offered = _affordable(setting)
     source = draw(st.sampled_from([o for o in offered if o.key] or offered))
     setting.budget.scans -= source.scans
-    return draw(_aliased(source, []))
+    return draw(aliased(source, []))
 
 
 def _affordable(setting: Setting) -> list[Offered]:
@@ -102,7 +102,8 @@ def _affordable(setting: Setting) -> list[Offered]:
 
 
 @st.composite
-def _aliased(draw: st.DrawFn, source: Offered, taken: list[str]) -> From:
+def aliased(draw: st.DrawFn, source: Offered, taken: list[str]) -> From:
+    """Something that FROM names, under an alias that is not taken."""
     is_query = source.text.startswith("(")
     alias = draw(st.sampled_from([a for a in ALIASES if a not in taken]))
     text = f"{source.text} {draw(st.sampled_from(('AS ', '')))}{alias}"

@@ -6,7 +6,9 @@ test of its own in `test_named_cases.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +20,7 @@ from tests.law.batches import Batch, batches
 from tests.law.oracle import maintained
 from tests.law.schemas import Row, databases, schemas
 from tests.law.settings import SETTINGS
+from tests.law.towers import KINDS, MOST, kinds_of_towers, towers
 from tests.law.views import views
 
 
@@ -33,10 +36,13 @@ class Case:
     """The optimisations that are switched off."""
 
 
+Views = Callable[[Sequence[Table]], st.SearchStrategy[str]]
+
+
 @st.composite
-def cases(draw: st.DrawFn, refreshes: int = 1) -> Case:
+def cases(draw: st.DrawFn, refreshes: int = 1, of: Views = views) -> Case:
     schema = draw(schemas())
-    view = draw(views(schema))
+    view = draw(of(schema))
     data = current = draw(databases(schema))
     history = []
     for _ in range(refreshes):
@@ -61,6 +67,34 @@ def test_recomputing_equals_what_is_stored_plus_the_change(case: Case) -> None:
 @settings(SETTINGS, max_examples=30)
 @given(cases(refreshes=5))
 def test_five_refreshes_in_a_row_keep_the_view_right(case: Case) -> None:
+    check(case)
+
+
+@settings(SETTINGS, max_examples=120)
+@given(cases(of=towers))
+def test_every_operator_above_every_other(case: Case) -> None:
+    check(case)
+
+
+def test_the_random_towers_have_every_pair_of_operators() -> None:
+    found: set[tuple[str, str]] = set()
+    heights: set[int] = set()
+
+    @settings(SETTINGS, max_examples=1_000, derandomize=True, database=None)
+    @given(kinds_of_towers())
+    def look(kinds: tuple[str, ...]) -> None:
+        found.update(combinations(kinds, 2))
+        heights.add(len(kinds))
+
+    look()
+    assert found == set(product(KINDS, KINDS))
+    assert max(heights) == MOST
+
+
+@pytest.mark.nightly
+@settings(SETTINGS, max_examples=5_000)
+@given(cases(refreshes=2, of=towers))
+def test_towers_at_length(case: Case) -> None:
     check(case)
 
 

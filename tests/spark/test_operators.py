@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 from pyspark.sql import DataFrame
+from pyspark.sql.types import DataType
 
 from everview import Action, Reason, SqlError
 from everview.maintenance.identity import IdentityKind
@@ -159,6 +160,11 @@ def test_sums_are_those_of_spark_to_the_last_digit(lake: Lake) -> None:
     lake.sql("DELETE FROM t WHERE d2 = 2.02")
     lake.sql("UPDATE t SET d2 = 5, w = NULL WHERE g = 2")
     lake.check("v")
+    assert types_of(lake, "SELECT * FROM v") == types_of(lake, lake.ev.view("v").definition.text)
+
+
+def types_of(lake: Lake, query: str) -> list[DataType]:
+    return [field.dataType for field in lake.ev.spark.sql(query).schema]
 
 
 @pytest.mark.nightly
@@ -178,8 +184,7 @@ def test_deviations_follow_from_sums_of_squares(lake: Lake) -> None:
     plan = lake.ev.view("v").definition.plan
     assert plan is not None
     assert {name[-2:] for name in _recomputed(plan)} == {"_w"}
-    asked = lake.ev.spark.sql(lake.ev.view("v").definition.text).schema
-    assert [f.dataType for f in lake.ev.spark.table("v").schema] == [f.dataType for f in asked]
+    assert types_of(lake, "SELECT * FROM v") == types_of(lake, lake.ev.view("v").definition.text)
     for came, gone in (
         ("INSERT INTO t VALUES (1, 8, 0.25, 8), (3, 5, 5, 5)", "DELETE FROM t WHERE d > 99999"),
         ("UPDATE t SET x = NULL, d = NULL WHERE g = 3", "DELETE FROM t WHERE g = 2"),
@@ -188,6 +193,34 @@ def test_deviations_follow_from_sums_of_squares(lake: Lake) -> None:
         lake.sql(gone)
         assert lake.ev.view("v").refresh().action is Action.INCREMENTAL
         assert lake.ev.view("v").verify().is_equal, came
+
+
+def test_what_is_collected_is_compared_as_what_it_promises(lake: Lake) -> None:
+    """The values with their copies, in any order; NULL is not collected."""
+    lake.table("t", "g INT, x INT", "(1, 2), (1, 1), (1, 1), (2, NULL), (3, 7)")
+    called = ", ".join(f"{f}(x) AS {f}" for f in ("collect_list", "array_agg", "collect_set"))
+    lake.create("v", f"SELECT g, {called} FROM t GROUP BY g", "REFRESH POLICY INCREMENTAL")
+    lake.sql("INSERT INTO t VALUES (1, 3), (2, 5), (4, NULL)")
+    lake.sql("DELETE FROM t WHERE g = 3 OR x = 2")
+    result = lake.ev.view("v").refresh()
+    assert result.action is Action.INCREMENTAL
+    counted = (result.rows_inserted, result.rows_updated, result.rows_deleted)
+    assert counted == (1, 2, 1)
+    rows = lake.sql(
+        "SELECT g, sort_array(collect_list), sort_array(array_agg),"
+        " sort_array(collect_set) FROM v ORDER BY g"
+    )
+    assert rows == [
+        (1, [1, 1, 3], [1, 1, 3], [1, 3]),
+        (2, [5], [5], [5]),
+        (4, [], [], []),
+    ]
+    assert lake.ev.view("v").verify().is_equal
+    lake.damage("v", "UPDATE {state} SET collect_list = reverse(collect_list)")
+    assert lake.ev.view("v").verify().is_equal, "another order is no difference"
+    lake.damage("v", "UPDATE {state} SET collect_list = array(1, 3, 3) WHERE g = 1")
+    found = lake.ev.view("v").verify()
+    assert (found.extra, found.missing) == (1, 1)
 
 
 @pytest.mark.nightly
@@ -220,11 +253,13 @@ def test_rows_are_picked_by_a_key(lake: Lake) -> None:
 def test_floats_are_never_added_and_subtracted(lake: Lake) -> None:
     lake.table("t", "g INT, x DOUBLE", "(1, 0.1), (1, 0.2), (2, 1)")
     lake.create("v", "SELECT g, sum(x) AS s, avg(x) AS a, count(*) AS n FROM t GROUP BY g")
-    lake.sql("INSERT INTO t VALUES (1, 1e16), (2, double('NaN')), (2, double('Infinity'))")
-    lake.ev.view("v").refresh()
-    lake.sql("DELETE FROM t WHERE x = 1e16 OR isnan(x) OR x = double('Infinity')")
-    result = lake.check("v")
-    assert result.rows_updated == 2
+    not_finite = "(2, double('NaN')), (3, double('Infinity')), (4, -double('Infinity'))"
+    lake.sql(f"INSERT INTO t VALUES (1, 1e16), {not_finite}, (3, 2), (4, 3)")
+    assert lake.ev.view("v").refresh().action is Action.INCREMENTAL
+    shown = {g: repr(s) for g, s in lake.sql("SELECT g, s FROM v")}
+    assert shown == {1: "1e+16", 2: "nan", 3: "inf", 4: "-inf"}
+    lake.sql("DELETE FROM t WHERE x = 1e16 OR isnan(x) OR abs(x) = double('Infinity')")
+    assert lake.check("v").rows_updated == 4
     nested = "SELECT s, count(*) AS n FROM (SELECT g, sum(x) AS s FROM t GROUP BY g) d GROUP BY s"
     lake.create("below", nested)
     (problem,) = lake.ev.view("below").definition.all_problems
