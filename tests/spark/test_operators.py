@@ -216,9 +216,10 @@ def test_what_is_collected_is_compared_as_what_it_promises(lake: Lake) -> None:
         (4, [], [], []),
     ]
     assert lake.ev.view("v").verify().is_equal
-    lake.damage("v", "UPDATE {state} SET collect_list = reverse(collect_list)")
+    kept = "__ev_value_collect_list"
+    lake.damage("v", f"UPDATE {{state}} SET {kept} = reverse({kept})")
     assert lake.ev.view("v").verify().is_equal, "another order is no difference"
-    lake.damage("v", "UPDATE {state} SET collect_list = array(1, 3, 3) WHERE g = 1")
+    lake.damage("v", f"UPDATE {{state}} SET {kept} = array(1, 3, 3) WHERE g = 1")
     found = lake.ev.view("v").verify()
     assert (found.extra, found.missing) == (1, 1)
 
