@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import MagicMock
 
@@ -12,7 +13,13 @@ from everview.catalog.tables import Table
 from everview.maintenance.choices import Optimisation
 from everview.program.records import SourcePosition
 from everview.program.steps import Program, make_program
-from everview.spark.files import feed_frame, read_as_files
+from everview.spark.files import (
+    MOST_TOLD,
+    feed_frame,
+    files_of_change,
+    read_as_files,
+    table_frame,
+)
 from everview.spark.pins import Pin
 from everview.spark.tables import Detail, HistoryLog, Log
 from everview.warehouse.delta_log import DeltaLog
@@ -60,3 +67,29 @@ def test_where_only_delta_knows_the_log_it_is_asked() -> None:
         assert pins == (asked,)
     assert feed_frame(session, asked, -1) is None
     assert not session.read.schema.called
+
+
+def many(directory: Path, files: int) -> DeltaLog:
+    """A table to which so many files were added by one commit after its first."""
+    names = [f"{n}.parquet" for n in range(files)]
+    for name in names:
+        (directory / name).touch()
+    write_commit(directory, 0, add())
+    write_commit(directory, 1, *({"add": {**file(n), "dataChange": True}} for n in names))
+    write_summary(directory, 1, summary(*map(file, names)))
+    return DeltaLog(directory)
+
+
+@pytest.mark.parametrize(("files", "told"), [(MOST_TOLD, True), (MOST_TOLD + 1, False)])
+def test_spark_is_told_of_few_files_and_arrow_of_more(
+    tmp_path: Path, files: int, told: bool
+) -> None:
+    session, log = MagicMock(), many(tmp_path, files)
+    asked = replace(pin(log), position=SourcePosition(str(NAME), "id", 1, 1000))
+    with read_as_files(session, PROGRAM, [asked]) as (read,):
+        assert (read.rows != asked.at_version) is told
+        assert read.files and len(read.files.paths) == files
+    assert (table_frame(session, log, 1) is not None) is told
+    changed = files_of_change(asked, 0)
+    assert changed and len(changed.paths) == files
+    assert told or feed_frame(session, asked, 0) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from everview.warehouse.delta_log import DeltaLog
+from everview.warehouse.delta_log import MOST_FILES, DeltaLog
 from everview.warehouse.replay import after
 from tests.unit.logs import field, file, info, metadata, summary, write_commit, write_summary
 
@@ -79,6 +79,39 @@ def test_a_log_tells_of_a_version_by_the_newest_checksum_file(tmp_path: Path) ->
     assert log.told(2) is None
     write_summary(tmp_path, 5, TOLD)
     assert log.told(5) == TOLD, "what Delta wrote is believed"
+
+
+def fileless(files: int) -> dict[str, Any]:
+    """What Delta tells of a table of many files: how many there are."""
+    return {**summary(), "allFiles": None, "numFiles": files}
+
+
+def test_files_that_the_newest_checksum_does_not_name_are_those_of_an_older_one(
+    tmp_path: Path,
+) -> None:
+    log = DeltaLog(tmp_path)
+    write_commit(tmp_path, 3, info())
+    write_summary(tmp_path, 3, TOLD)
+    for version in (4, 5):
+        write_commit(tmp_path, version, info(), {"add": file(f"new-{version}")})
+        write_summary(tmp_path, version, fileless(version))
+    found = log.told(5)
+    assert found and [f["path"] for f in found["allFiles"]] == ["a", "b", "new-4", "new-5"]
+    write_summary(tmp_path, 5, fileless(MOST_FILES + 1))
+    assert log.told(5) == fileless(MOST_FILES + 1), "so many are not looked at here"
+
+
+def test_where_no_checksum_names_files_the_newest_is_all_that_is_known(tmp_path: Path) -> None:
+    log = DeltaLog(tmp_path)
+    write_commit(tmp_path, 3, info())
+    write_commit(tmp_path, 4, info())
+    write_summary(tmp_path, 4, fileless(60))
+    assert log.told(4) == fileless(60)
+    write_summary(tmp_path, 3, fileless(59))
+    assert log.told(4) == fileless(60)
+    write_summary(tmp_path, 3, TOLD)
+    write_commit(tmp_path, 4, info(), {"remove": {"no": "path"}})
+    assert log.told(4) == fileless(60), "what the commit did is not understood"
 
 
 def test_a_log_with_a_gap_or_a_damaged_commit_tells_nothing(tmp_path: Path) -> None:

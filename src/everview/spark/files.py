@@ -22,6 +22,9 @@ from everview.warehouse.delta_log import DeltaLog
 from everview.warehouse.file_rows import CHANGE_TYPE
 from everview.warehouse.plain_files import ChangeFiles, TableFiles, change_files, table_files
 
+MOST_TOLD = 32
+"""How many files Spark is told of: to look at more, it starts a job."""
+
 
 @contextmanager
 def read_as_files(
@@ -35,7 +38,7 @@ def read_as_files(
 
         def as_files(pin: Pin) -> Pin:
             files = files_of_table(pin.log, pin.position.version)
-            if files is None or files.deleted:
+            if files is None or not _are_for_spark(files):
                 return replace(pin, files=files)
 
             @cache
@@ -52,8 +55,14 @@ def read_as_files(
 def table_frame(session: SparkSession, log: Log, version: int) -> DataFrame | None:
     """A table at a version from its files; None if Delta must be asked."""
     files = files_of_table(log, version)
-    plain = files is not None and not files.deleted
-    return _read(session, _schema_of(files), files.paths) if files and plain else None
+    return (
+        _read(session, _schema_of(files), files.paths) if files and _are_for_spark(files) else None
+    )
+
+
+def _are_for_spark(files: TableFiles) -> bool:
+    """Whether Spark reads them without looking for them first, and what it reads is the table."""
+    return len(files.paths) <= MOST_TOLD and not files.deleted
 
 
 def feed_frame(session: SparkSession, pin: Pin, after: int) -> DataFrame | None:
@@ -62,7 +71,8 @@ def feed_frame(session: SparkSession, pin: Pin, after: int) -> DataFrame | None:
     None if Delta must be asked.
     """
     files = files_of_change(pin, after)
-    return _changed(session, files) if files else None
+    few = files is not None and len(files.paths) <= MOST_TOLD
+    return _changed(session, files) if files and few else None
 
 
 def files_of_table(log: Log, version: int) -> TableFiles | None:

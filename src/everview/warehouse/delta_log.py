@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,9 @@ from everview.warehouse.replay import Told
 
 FEED = "delta.enableChangeDataFeed"
 """The property with which a table keeps a feed of its changes."""
+
+MOST_FILES = 256
+"""How many files of a table are named here, and looked at one by one: Delta skips some."""
 
 _COMMIT_FILE = re.compile(r"(\d{20})\.json")
 _CHECKPOINT_FILE = re.compile(r"(\d{20})\.checkpoint.*\.parquet")
@@ -100,20 +104,29 @@ class DeltaLog:
     def told(self, version: int) -> Told | None:
         """What the table is at a version, in the words of a checksum file; None if it is unknown.
 
-        By the newest of these files and what the commits since then did.
+        By the newest of these files that names those of the table, if there are not too many, and
+        what the commits since then did. Of more than fifty, Delta does not name them.
         """
+        newest: Told | None = None
+        for told in self._told(version):
+            if replay.names_files(told):
+                return told
+            newest = newest or told
+            if newest.get("numFiles", 0) > MOST_FILES:
+                break
+        return newest
+
+    def _told(self, version: int) -> Iterator[Told]:
+        """The same by each checksum file and what the commits since it did, newest first."""
         since: list[list[Mapping[str, Any]]] = []
-        for number in range(version, max(version - _MOST_REPLAYED, -1), -1):
-            told: Told | None = self.checksum(number)
-            try:
+        try:
+            for number in range(version, max(version - _MOST_REPLAYED, -1), -1):
+                told = self.checksum(number)
                 if told is not None:
-                    for actions in reversed(since):
-                        told = replay.after(told, actions)
-                    return told
+                    yield reduce(replay.after, reversed(since), told)
                 since.append(list(self._actions(number)))
-            except _NOT_AS_EXPECTED:
-                return None
-        return None
+        except _NOT_AS_EXPECTED:
+            return
 
     def actions(self, version: int) -> list[Mapping[str, Any]]:
         """What a commit did, as Delta wrote it down."""

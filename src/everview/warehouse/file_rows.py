@@ -103,10 +103,9 @@ def netted_rows(
     None if there are more than so many before that.
     """
     schema = arrow_schema(files.schema, names)
-    paths = (*files.told, *files.came, *files.went)
-    if schema is None or not are_known(paths, schema):
+    if schema is None or not are_known(files.paths, schema):
         return None
-    if sum(footer(path).num_rows for path in paths) > most:
+    if sum(footer(path).num_rows for path in files.paths) > most:
         return None
     told = _read(files.told, schema.append(pyarrow.field(CHANGE_TYPE, pyarrow.string())))
     is_new = pyarrow.compute.is_in(told.column(CHANGE_TYPE), value_set=pyarrow.array(CAME))

@@ -14,6 +14,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
+from everview.warehouse.delta_log import MOST_FILES
 from everview.warehouse.dictionary_pages import listed_values
 from everview.warehouse.sought_values import Sought
 
@@ -71,7 +72,7 @@ def _is_known(about: pyarrow.parquet.FileMetaData, names: Iterable[str]) -> bool
     return not any(name.lower() in others for name in names)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4 * MOST_FILES)
 def footer(path: Path) -> pyarrow.parquet.FileMetaData:
     """What a file says of itself; no file of a Delta table is ever written again."""
     return pyarrow.parquet.read_metadata(path)

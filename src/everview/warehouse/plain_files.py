@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from everview.warehouse.deletion_vectors import deleted_rows
-from everview.warehouse.delta_log import DeltaLog
-
-MOST_FILES = 32
-"""How many files are read as they are: to look at more, Spark starts a job; Delta skips some."""
+from everview.warehouse.delta_log import MOST_FILES, DeltaLog
+from everview.warehouse.replay import names_files
 
 MOST_DELETED = 100_000
 """How many deleted rows are left out here: to look at more takes longer than to ask Delta."""
@@ -59,6 +57,11 @@ class ChangeFiles:
     went: tuple[Path, ...]
     """Whose rows were all deleted."""
 
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """All of them."""
+        return (*self.told, *self.came, *self.went)
+
 
 def table_files(log: DeltaLog, version: int) -> TableFiles | None:
     """The files that are a table at a version, or None if Delta must be asked."""
@@ -66,9 +69,9 @@ def table_files(log: DeltaLog, version: int) -> TableFiles | None:
     schema = _schema(told) if told else None
     if told is None or schema is None:
         return None
-    added = told.get("allFiles")
-    if added is None or len(added) != told.get("numFiles"):
+    if not names_files(told):
         return None
+    added = told["allFiles"]
     paths = _paths(log, added)
     if not paths:
         return None

@@ -35,6 +35,12 @@ def after(told: Told, actions: Sequence[Mapping[str, Action]]) -> Told:
     return {**new, _FILES: files, _NUMBER: len(files), _SIZE: size}
 
 
+def names_files(told: Told) -> bool:
+    """Whether all files of the table are told."""
+    files = told.get(_FILES)
+    return files is not None and len(files) == told.get(_NUMBER)
+
+
 def _by(
     known: Sequence[Action] | None, key: str, actions: Sequence[Mapping[str, Action]], kind: str
 ) -> list[Action] | None:
