@@ -10,9 +10,10 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from everview.warehouse.sought_values import Sought, sought
+from everview.warehouse.sought_values import WIDEST, Sought, sought
 
-INT, DATE, TEXT = pyarrow.int32(), pyarrow.date32(), pyarrow.string()
+INT, LONG, DATE, TEXT = pyarrow.int32(), pyarrow.int64(), pyarrow.date32(), pyarrow.string()
+LONGEST = (1 << 63) - 1
 DAY = datetime.date(2026, 1, 1)
 
 
@@ -35,6 +36,9 @@ def found(wanted: Sought, rows: list[Any], type_: pyarrow.DataType) -> list[bool
         ([9, None], [None, 9, 1], INT, [True, True, False]),
         ([], [1], INT, [False]),
         ([DAY], [DAY, None], DATE, [True, False]),
+        ([-128, 127], [127, 0, None, -128], pyarrow.int8(), [True, False, False, True]),
+        ([-LONGEST, 0], [LONGEST, 0, None, -LONGEST], LONG, [False, True, False, True]),
+        ([LONGEST, 0], [LONGEST - 1, None, LONGEST], LONG, [False, False, True]),
         (["b", "a"], ["a", "c", None], TEXT, [True, False, False]),
         (["b", None], ["a", None], TEXT, [False, True]),
     ],
@@ -43,6 +47,22 @@ def test_rows_that_have_one_of_the_values(
     values: list[Any], rows: list[Any], type_: pyarrow.DataType, expected: list[bool]
 ) -> None:
     assert found(of(values, type_), rows, type_) == expected
+
+
+@pytest.mark.parametrize("width", [WIDEST, WIDEST + 1])
+def test_rows_near_each_other_are_looked_up_and_others_compared(width: int) -> None:
+    low, high = -width // 2, -width // 2 + width - 1
+    rows = [low, high, None, 0, high, low + 1]
+    assert found(of([0, high, high + 1], LONG), rows, LONG) == [
+        False,
+        True,
+        False,
+        True,
+        True,
+        False,
+    ]
+    assert found(of([low, low - 1], LONG), rows, LONG) == [True, *[False] * 5]
+    assert found(of([low, 0], INT), rows, INT) == [True, False, False, True, False, False]
 
 
 def test_a_date_that_python_does_not_know_is_found_too() -> None:
