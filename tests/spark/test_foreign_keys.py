@@ -221,11 +221,31 @@ def test_rows_are_not_identified_by_a_key_that_turns_out_not_to_hold(star: Lake)
     result = star.check("v", Action.FULL, Reason.KEY_VIOLATED)
     assert [v.constraint.split(".")[-1] for v in result.violations] == ["item_pk"]
     star.sql("DELETE FROM item WHERE name = 'pen'")
+    assert star.check("v").reason is Reason.SOURCES_CHANGED, "nobody has found it mended"
+    assert "item_pk is not used" in str(star.ev.view("v").explain())
+    star.ev.check_keys("item")
+    star.check("v", Action.NO_DATA)
+    star.sql("INSERT INTO sale VALUES (20, 1, 1, 1)")
+    star.check("v", Action.FULL, Reason.KEY_MENDED)
+    assert "item_pk is not used" not in str(star.ev.view("v").explain())
+    star.sql("INSERT INTO sale VALUES (21, 1, 1, 1)")
     star.check("v")
+    assert star.ev.view("v").definition.left_out == ()
+
+
+@pytest.mark.nightly
+def test_a_view_is_made_without_a_key_that_does_not_hold_then(star: Lake) -> None:
     star.sql("INSERT INTO item VALUES (2, 'twin')")
-    star.create("w", "SELECT id, name FROM sale JOIN item ON of_item = i")
+    policy = "REFRESH POLICY INCREMENTAL STRICT"
+    star.create("w", "SELECT id, name FROM sale JOIN item ON of_item = i", policy)
     star.sql("DELETE FROM item WHERE name = 'ink'")
     star.check("w")
+    star.ev.check_keys("item")
+    star.sql("INSERT INTO sale VALUES (20, 1, 1, 1)")
+    star.check("w")
+    assert star.ev.view("w").definition.left_out, "STRICT goes on without it"
+    star.ev.view("w").refresh(full=True)
+    assert star.ev.view("w").definition.left_out == ()
 
 
 def _distrusted(lake: Lake) -> list[str]:

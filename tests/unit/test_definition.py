@@ -17,6 +17,7 @@ from everview.program.column_names import column_names
 from everview.program.definition import Definition, read_definition, unions
 from everview.program.offline import define_offline
 from everview.program.options import choices_of
+from everview.program.records import Distrust
 from everview.sql.emit import emit
 from everview.sql.statements import CreateMaterializedView, RefreshPolicy, parse_statement
 from tests.law.schemas import make_table
@@ -131,9 +132,9 @@ def test_what_its_table_is_made_with_outlives_its_keys() -> None:
         define("SELECT k FROM t", "CLUSTER BY (k) TBLPROPERTIES ('p' = '1')"),
         column_comments=(("k", "the key"),),
     )
-    untrusting = definition.without({full("t.t_key")})
+    untrusting = definition.without([Distrust(full("t.t_key"), 5)])
     assert untrusting.tables != definition.tables
-    assert replace(untrusting, tables=definition.tables) == definition
+    assert replace(untrusting, tables=definition.tables, left_out=()) == definition
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", '{"everview": 1}', '{"everview": 3}', "no json"])
@@ -238,11 +239,12 @@ def test_without_keys_rows_are_identified_as_a_whole() -> None:
     assert definition.plan.identity.kind is IdentityKind.KEY
     assert definition.constraints == {full("t.t_key"), full("u.u_key")}
     for broken in ({full("t.t_key")}, definition.constraints):
-        untrusting = definition.without(broken)
+        untrusting = definition.without(Distrust(constraint, 5) for constraint in broken)
+        assert {d.constraint for d in untrusting.left_out} == broken
         assert untrusting.plan
         assert untrusting.plan.identity.kind is IdentityKind.COUNT
-        assert read_definition(untrusting.to_json()).plan == untrusting.plan
-    assert definition.without({full("line.line_key")}) == definition
+        assert read_definition(untrusting.to_json()) == untrusting
+    assert definition.without([Distrust(full("line.line_key"), 5)]) == definition
 
 
 def test_branches_of_a_union_are_cast_where_they_disagree() -> None:

@@ -20,7 +20,14 @@ from everview.program.records import Distrust, Reason, SourcePosition, Violation
 from everview.spark.commit import MustBeRebuilt
 from everview.spark.pins import Pin
 from everview.spark.tables import Detail
-from everview.spark.trust import check_identity, newly_undeclared, refuted, trusting, unproven
+from everview.spark.trust import (
+    check_identity,
+    mended,
+    newly_undeclared,
+    refuted,
+    trusting,
+    unproven,
+)
 from everview.warehouse.delta_log import DeltaLog
 from tests.unit.given import TABLES, full, plan
 from tests.unit.test_records import RECORD
@@ -121,6 +128,25 @@ def test_rows_are_not_stored_by_a_key_that_does_not_hold() -> None:
     assert must.value.violations == (broken,)
     assert must.value.why.code is Reason.KEY_VIOLATED
     assert "the view relied on t.t_key, which does not hold" in must.value.why.message
+
+
+@pytest.mark.parametrize(
+    ("proven", "declared", "found"),
+    [
+        ({}, None, ()),
+        ({"t_key": "5"}, None, ()),
+        ({"t_key": "6"}, None, (full("t.t_key"),)),
+        ({"t_key": "6"}, [], ()),
+    ],
+    ids=["not checked", "checked before", "mended", "declared no more"],
+)
+def test_what_a_view_is_made_without_is_mended_when_it_was_proven_since(
+    proven: dict[str, str], declared: list[Constraint] | None, found: tuple[str, ...]
+) -> None:
+    made = define(QUERY).without([Distrust(full("t.t_key"), 5)])
+    pins = (pin("sale"), pin("t", proven, declared=declared), pin("u"))
+    assert mended(made, pins) == found
+    assert mended(define(QUERY), pins) == (), "it relies on it"
 
 
 @pytest.mark.parametrize(

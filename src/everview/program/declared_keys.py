@@ -89,11 +89,11 @@ class _View(Protocol):
 
 def found_violated(views: Iterable[_View]) -> tuple[FoundViolated, ...]:
     """What the refreshes of some views found violated, as the last one of each remembers it."""
-    records = ((view.definition.view, newest_record(view.log).record) for view in views)
+    records = ((view.definition, newest_record(view.log).record) for view in views)
     return tuple(
-        FoundViolated(distrust.constraint, distrust.version, name)
-        for name, record in records
-        for distrust in (record.distrusted if record else ())
+        FoundViolated(distrust.constraint, distrust.version, definition.view)
+        for definition, record in records
+        for distrust in definition.distrusted(record)
         if distrust.violated
     )
 

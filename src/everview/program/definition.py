@@ -8,7 +8,7 @@ in another process, without asking Spark.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -32,6 +32,7 @@ from everview.maintenance.choices import Choices
 from everview.maintenance.identity import COUNT
 from everview.maintenance.plan import Plan, make_plan
 from everview.program.options import choices_of
+from everview.program.records import Distrust, Record
 from everview.program.steps import Program, make_program
 from everview.sql.binder import read_query
 from everview.sql.reading import Reading
@@ -65,6 +66,8 @@ class Definition:
     column_comments: tuple[tuple[str, str], ...] = ()
     cluster_by: tuple[str, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()
+    left_out: tuple[Distrust, ...] = ()
+    """Constraints that its tables declare and that did not hold: it is made without them."""
 
     @cached_property
     def reading(self) -> Reading:
@@ -148,8 +151,14 @@ class Definition:
         """The ids of all constraints that its tables declare."""
         return frozenset(constraint_id(t.name, c) for t in self.tables for c in t.constraints)
 
-    def without(self, constraints: Collection[str]) -> Definition:
-        """The definition over tables that do not declare some constraints, given by their ids."""
+    def distrusted(self, last: Record | None) -> tuple[Distrust, ...]:
+        """The declared constraints that are not used: left out, or as the last refresh found."""
+        return self.left_out + (last.distrusted if last else ())
+
+    def without(self, broken: Iterable[Distrust]) -> Definition:
+        """The definition over tables as if they did not declare some constraints."""
+        left_out = tuple(d for d in broken if d.constraint in self.constraints)
+        constraints = {d.constraint for d in left_out}
         tables = tuple(
             replace(
                 t,
@@ -159,7 +168,7 @@ class Definition:
             )
             for t in self.tables
         )
-        return replace(self, tables=tables)
+        return replace(self, tables=tables, left_out=self.left_out + left_out)
 
     def to_json(self) -> str:
         content = {
@@ -178,6 +187,7 @@ class Definition:
             "column_comments": self.column_comments,
             "cluster_by": self.cluster_by,
             "properties": self.properties,
+            "left_out": [[d.constraint, d.version] for d in self.left_out],
         }
         return json.dumps(content, separators=(",", ":"), ensure_ascii=False)
 
@@ -229,6 +239,7 @@ def _definition(content: Mapping[str, Any]) -> Definition:
         column_comments=tuple((n, c) for n, c in content["column_comments"]),
         cluster_by=tuple(content["cluster_by"]),
         properties=tuple((k, v) for k, v in content["properties"]),
+        left_out=tuple(Distrust(*d) for d in content.get("left_out", ())),
     )
 
 

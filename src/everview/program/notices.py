@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from everview.algebra.printing import short_name
 from everview.catalog.names import Name
@@ -18,12 +18,16 @@ def feed_notices(definition: Definition, has_feed: Callable[[Name], bool]) -> tu
     return tuple(_feed_is_off(short_name(str(name))) for name in names)
 
 
+def key_notices(distrusted: Iterable[Distrust]) -> tuple[str, ...]:
+    """A notice for each constraint that is not used."""
+    return tuple(map(_is_not_used, distrusted))
+
+
 def refresh_notices(record: Record) -> tuple[str, ...]:
-    """What the last refresh found: constraints that are not used, what the guard found in the
-    changes of tables that are referred to, rows that could not matter.
+    """What the last refresh found: what the guard found in the changes of tables that are referred
+    to, rows that could not matter.
     """
-    notices = [_is_not_used(d) for d in record.distrusted]
-    notices += told(record.guard) if record.guard else ()
+    notices = list(told(record.guard) if record.guard else ())
     if record.dropped != NONE_DROPPED:
         notices.append(
             f"the last refresh left out {record.dropped.irrelevant} changed rows that do not meet"

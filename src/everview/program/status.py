@@ -82,7 +82,7 @@ def status_of(view: StoredView, directories: Mapping[Name, Path]) -> ViewStatus:
     if record is None:
         raise ValueError(f"{view.name} was never filled")
     history = _past(view)
-    distrusted = tuple(d.constraint for d in record.distrusted if d.violated)
+    distrusted = tuple(d.constraint for d in view.definition.distrusted(record) if d.violated)
     return ViewStatus(
         view=str(view.name),
         maintenance="incremental" if view.definition.plan else "full",

@@ -49,7 +49,7 @@ from everview.spark.pins import (
 )
 from everview.spark.session import Workspace
 from everview.spark.state import View
-from everview.spark.trust import check_identity, refuted, unproven
+from everview.spark.trust import check_identity, mended, refuted, unproven
 from everview.sql.emit import emit
 from everview.sql.statements import RefreshPolicy
 from everview.warehouse.delta_log import Commit
@@ -110,7 +110,7 @@ def _refresh(
     why = full or _why_full(definition, before, foreign, bool(moved)) or _why_refuted(broken)
     if why is None and before and not moved:
         return replace(writer.draft, sources=before.sources), view.log.head()
-    why = why or _why_cheaper(definition, writer.draft)
+    why = why or _why_mended(definition, pins) or _why_cheaper(definition, writer.draft)
     if why is None and before and program:
         try:
             return refresh_incrementally(writer, program, pins, moved, before, small)
@@ -157,6 +157,16 @@ def _why_refuted(broken: tuple[Violation, ...]) -> Why | None:
     return Why(Reason.KEY_VIOLATED, message) if broken else None
 
 
+def _why_mended(definition: Definition, pins: Sequence[Pin]) -> Why | None:
+    """What the view is stored without can be used again; STRICT goes on without it."""
+    found = mended(definition, pins)
+    if not found or definition.policy is RefreshPolicy.INCREMENTAL_STRICT:
+        return None
+    names = ", ".join(map(short_name, found))
+    message = f"everview keys check found that {names} holds, which the view did not rely on"
+    return Why(Reason.KEY_MENDED, message)
+
+
 def _why_cheaper(definition: Definition, draft: Record) -> Why | None:
     """AUTO recomputes a view where that is expected to take less time."""
     pace, estimate = draft.pace, draft.estimate
@@ -171,11 +181,11 @@ def _has_choice(definition: Definition) -> bool:
 
 def _is_outdated(writer: Writer, pins: Sequence[Pin]) -> bool:
     """Whether the tables or keys that the state was made for are no longer like that."""
-    program = writer.view.definition.program
-    if program and program.compute.plan.relies_on and why_key_lost(pins):
+    definition = writer.view.definition
+    relies_on = definition.plan.relies_on if definition.plan else ()
+    if mended(definition, pins) or (relies_on and why_key_lost(pins)):
         return True
-    now = columns_now(writer.session, pins)
-    return why_schema_changed(writer.view.definition, now) is not None
+    return why_schema_changed(definition, columns_now(writer.session, pins)) is not None
 
 
 def _has_moved(pin: Pin, before: Record | None) -> bool:

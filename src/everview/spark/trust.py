@@ -94,6 +94,13 @@ def check_identity(definition: Definition, violations: Iterable[Violation]) -> N
         raise MustBeRebuilt(Why(Reason.KEY_VIOLATED, message), broken)
 
 
+def mended(definition: Definition, pins: Iterable[Pin]) -> tuple[str, ...]:
+    """The constraints that a view is made without, and that were found to hold since."""
+    proven = _checked(pins, PROVEN_PREFIX)
+    left_out = definition.left_out
+    return tuple(d.constraint for d in left_out if proven.get(d.constraint, -1) > d.version)
+
+
 def newly_undeclared(distrusted: Iterable[Distrust], before: Record) -> tuple[str, ...]:
     """The constraints that are declared no more, but for those that were not before either."""
     known = {d.constraint for d in before.distrusted if not d.declared}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from everview.catalog.names import Name
 from everview.errors import CatalogError, Code, Problem, SqlError
 from everview.program.definition import Definition
 from everview.program.notices import feed_notices
-from everview.program.records import Reason, RefreshResult, Violation, Why
+from everview.program.records import Distrust, Reason, RefreshResult, Violation, Why
 from everview.program.schema_drift import cannot_follow
 from everview.program.switches import NONE, Switches
 from everview.program.verification import Verification
@@ -20,10 +21,12 @@ from everview.spark.build import build_view
 from everview.spark.commit import MustBeRebuilt, Observe
 from everview.spark.define import check_policy, define
 from everview.spark.inventory import Inventory
+from everview.spark.pins import pin_sources
 from everview.spark.protocol import refresh_view, silent
 from everview.spark.session import Workspace
 from everview.spark.state import View, find_state, is_view, load_view, not_found
 from everview.spark.tables import describe, full_name, is_temporary
+from everview.spark.trust import mended, version_of
 from everview.spark.verify import verify_view
 from everview.spark.violated_keys import violated_keys
 from everview.spark.warehouse import drop_table
@@ -147,28 +150,35 @@ class Views:
             return build_view(self.workspace, definition, why, self.observe, found)
         except MustBeRebuilt as must:
             found += must.violations
-            anew = definition.without({v.constraint for v in must.violations})
+            anew = self._without(definition, {v.constraint for v in must.violations})
             return build_view(self.workspace, anew, why, self.observe, found)
 
     def _rebuild(self, view: View, must: MustBeRebuilt) -> RefreshResult:
         """Make a view's state anew, for the tables and keys as they are now.
 
-        Keys that turned out not to hold are not relied on until it is defined anew.
+        Keys that turned out not to hold are not relied on until they are found to.
         """
         definition, found = view.definition, must.violations
+        session = self.workspace.session_for(definition)
         if must.why.code is Reason.KEY_VIOLATED:
-            session = self.workspace.session_for(definition)
             found = found or violated_keys(session, definition)
             broken = {v.constraint for v in found} or definition.constraints
-            anew = definition.without(broken)
+            anew = self._without(definition, broken)
         else:
+            holding = mended(definition, pin_sources(session, definition))
+            broken_still = (d for d in definition.left_out if d.constraint not in holding)
             try:
-                anew = self._redefine(definition)
+                anew = self._redefine(definition).without(broken_still)
             except SqlError as error:
                 raise cannot_follow(definition, error) from None
         result = self._build(anew, must.why, found)
         drop_table(self.spark, view.state.name, self.warehouse)
         return result
+
+    def _without(self, definition: Definition, broken: Iterable[str]) -> Definition:
+        """The same view, made without constraints that do not hold in its tables as they are."""
+        pins = pin_sources(self.workspace.session_for(definition), definition)
+        return definition.without(Distrust(c, version_of(c, pins)) for c in sorted(broken))
 
     def _redefine(self, definition: Definition) -> Definition:
         """The same view over its tables as they are now, under the settings it was made with."""
