@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from everview.warehouse import file_rows
-from everview.warehouse.file_rows import netted_rows, rows_at
+from everview.warehouse.file_rows import netted_rows, number_of_rows, rows_at
 from everview.warehouse.parquet_files import pieces
 from everview.warehouse.plain_files import ChangeFiles, TableFiles
 from everview.warehouse.sought_values import sought
@@ -55,6 +55,11 @@ def files(tmp_path: Path) -> TableFiles:
 
 def keys(*values: int | None) -> dict[str, pyarrow.Array]:
     return {"k": pyarrow.array(values, pyarrow.int64())}
+
+
+def test_rows_are_counted_without_those_that_are_deleted(files: TableFiles) -> None:
+    assert number_of_rows(files) == 8
+    assert number_of_rows(replace(files, deleted={files.paths[0]: array("q", [0, 4])})) == 6
 
 
 def test_deleted_rows_are_not_found(files: TableFiles) -> None:

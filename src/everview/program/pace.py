@@ -1,11 +1,12 @@
 """Whether recomputing a view is cheaper than its change, from how long both have taken.
 
     full         = as long as the last time; a third of it if that was the creation of the view
-    incremental  = what a refresh takes whatever the change + DEAR × rows changed × full / base rows
+    incremental  = what a refresh takes whatever the change + dear × rows changed × full / base rows
                    (a third of the first summand if only one refresh is known)
 
 A changed row costs as much as several rows of a recomputation: its feed is read and netted, it
-is joined to tables that are read by its keys, and the view is changed by key. How much a refresh
+is joined to tables that are read by its keys, and the view is changed by key. It is dearer where
+there are so many that they are not at hand, unless they are only added up. How much a refresh
 takes besides is learned from those there were. What a process does for the first time takes longer
 than it will: the creation of a view, and its first incremental refresh. So where recomputing may be
 faster than either it is tried, and a second incremental refresh is, before the first is believed.
@@ -16,8 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+AT_HAND = 100_000
+"""The number of rows up to which a change is collected."""
 DEAR = 4.0
 """To how many rows of a recomputation one changed row comes."""
+DEARER = 12.0
+"""The same where a change is not at hand: Spark joins it, and the view is merged."""
 WORTH_CHOOSING = 200_000
 """Rows of base tables below which there is no choice: small views are refreshed incrementally."""
 COLD = 3.0
@@ -53,6 +58,8 @@ class Pace:
     """How many rows of its tables have changed since they were counted, about."""
     learned_from: int = 0
     """Of how many incremental refreshes it is known what they took."""
+    adds_up: bool = False
+    """Whether changes of its one table are only added up, however many they are."""
 
     def estimate(self, changed_rows: int) -> Estimate:
         """What a refresh is expected to take for this many changed rows of base tables."""
@@ -71,7 +78,8 @@ class Pace:
         return is_refreshed and not self.is_recomputed and self.base_rows >= WORTH_CHOOSING
 
     def _growing(self, changed_rows: int) -> float:
-        return DEAR * self.full_seconds * changed_rows / self.base_rows if self.base_rows else 0.0
+        dear = DEAR if self.adds_up or changed_rows <= AT_HAND else DEARER
+        return dear * self.full_seconds * changed_rows / self.base_rows if self.base_rows else 0.0
 
     def after_full(self, seconds: float, base_rows: int) -> Pace:
         """The pace when another refresh in full has taken so long.
@@ -82,11 +90,12 @@ class Pace:
         known = (self.fixed_seconds, self.learned_from)
         fixed, learned_from = (0.0, 0) if in_a_row > _FORGETFUL else known
         rows, changed = (base_rows, 0) if base_rows else (self.base_rows, self.changed_since)
-        return Pace(
-            seconds,
-            rows,
-            fixed,
-            in_a_row,
+        return replace(
+            self,
+            full_seconds=seconds,
+            base_rows=rows,
+            fixed_seconds=fixed,
+            full_in_a_row=in_a_row,
             is_recomputed=True,
             changed_since=changed,
             learned_from=learned_from,

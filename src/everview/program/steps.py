@@ -110,6 +110,11 @@ class Program:
         yield self.compute
         yield self.apply
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether the changes of the view's one table are only added up."""
+        return any(step.is_straight for step in self.reads)
+
     def read(self, table: str) -> ReadChanges:
         return next(step for step in self.reads if step.table == table)
 

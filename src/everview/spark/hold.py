@@ -20,13 +20,13 @@ from pyspark.sql.types import StructType
 
 from everview.algebra.scalars import Literal
 from everview.catalog.names import quote
+from everview.program.pace import AT_HAND
 from everview.spark.round_ranges import rounded, rounded_dates
 from everview.spark.session import temp_view
 from everview.sql.listed_keys import with_most_values
 from everview.sql.literals import literal
 
-SMALL = 100_000
-"""The number of rows up to which a change is collected."""
+SMALL = AT_HAND
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from everview.spark.tables import (
     open_log,
 )
 from everview.sql.stored_constraints import constraints_of
+from everview.warehouse.file_rows import number_of_rows
 from everview.warehouse.plain_files import TableFiles
 
 
@@ -99,9 +100,13 @@ def _pin(
 
 
 def count_rows(session: SparkSession, pins: Iterable[Pin]) -> int:
-    """The rows of all pinned tables together; Delta knows them without reading any."""
-    counts = (f"(SELECT count(*) FROM {pin.at_version})" for pin in pins)
-    return int(session.sql(f"SELECT {' + '.join(counts)}").collect()[0][0])
+    """The rows of all pinned tables together; files tell theirs, Delta those of other tables."""
+    pins = tuple(pins)
+    told = sum(number_of_rows(pin.files) for pin in pins if pin.files)
+    asked = [f"(SELECT count(*) FROM {pin.at_version})" for pin in pins if not pin.files]
+    if not asked:
+        return told
+    return told + int(session.sql(f"SELECT {' + '.join(asked)}").collect()[0][0])
 
 
 def why_not_continuous(pin: Pin, before: SourcePosition) -> Why | None:

@@ -105,7 +105,8 @@ def _refresh(
     writer.observe(Point.PINNED, ", ".join(f"{p.name.short}@{p.position.version}" for p in pins))
     moved = [p for p in pins if _has_moved(p, before)]
     broken = refuted(definition, before, pins) if before else ()
-    draft = _drafted(writer.draft, before, moved, broken)
+    adds_up = program is not None and program.adds_up
+    draft = _drafted(writer.draft, before, moved, broken, adds_up=adds_up)
     writer = replace(writer, draft=draft, follows=version)
     why = full or _why_full(definition, before, foreign, bool(moved)) or _why_refuted(broken)
     if why is None and before and not moved:
@@ -134,19 +135,25 @@ def _refresh(
 
 
 def _drafted(
-    draft: Record, before: Record | None, moved: Sequence[Pin], broken: tuple[Violation, ...]
+    draft: Record,
+    before: Record | None,
+    moved: Sequence[Pin],
+    broken: tuple[Violation, ...],
+    *,
+    adds_up: bool,
 ) -> Record:
     """What the record of a refresh says whatever it does: what was before, what to expect."""
     if before is None:
         return draft
     changed = rows_changed(moved, before)
+    pace = before.pace and replace(before.pace, adds_up=adds_up)
     return replace(
         draft,
         starts=tuple((s.table, s.version) for s in before.sources),
-        pace=before.pace and before.pace.after_changes(changed),
+        pace=pace and pace.after_changes(changed),
         distrusted=before.distrusted,
         violations=draft.violations + broken,
-        estimate=before.pace.estimate(changed) if before.pace and moved else None,
+        estimate=pace.estimate(changed) if pace and moved else None,
     )
 
 
