@@ -60,16 +60,15 @@ class Screening:
         return not any(s.finds(_counted(found[s], s, of), weights) for s, of in sought.items())
 
     def _in_files(self, sought: Iterable[Screen]) -> _Found:
-        """What Arrow finds, at the same time; of screens that it cannot tell there is none."""
+        """What Arrow finds; of screens that it cannot tell there is none."""
 
         def look(screen: Screen) -> pyarrow.Table | None:
             names = screen.rows.names
             keys = {n: v for i, n in enumerate(names) if (v := self._values(screen, i)) is not None}
             return rows_at(self.files[screen.rows.table], names, keys, SMALL) if keys else None
 
-        asked = [screen for screen in sought if screen.rows.table in self.files]
-        with ThreadPoolExecutor(max(1, len(asked))) as readers:
-            found = dict(zip(asked, readers.map(look, asked), strict=True))
+        # one after the other: what is large is read in several threads, and the rest in none
+        found = {screen: look(screen) for screen in sought if screen.rows.table in self.files}
         return {screen: rows for screen, rows in found.items() if rows is not None}
 
     def _values(self, screen: Screen, at: int) -> pyarrow.Array | None:

@@ -31,6 +31,8 @@ from everview.warehouse.sought_values import sought
 
 MOST_BYTES = 1 << 30
 """How much is looked through here: more is for all of Spark's executors."""
+_FEW_BYTES = 1 << 20
+"""How much is looked through faster than threads for it are started."""
 MOST_AT_ONCE = 1 << 20
 """How many rows are read at once where many values are sought, so that they are seldom listed."""
 _ROWS_A_VALUE = 8
@@ -76,7 +78,8 @@ def rows_at(
     all_sought = {name: sought(values, schema.field(name).type) for name, values in keys.items()}
     of_table = pieces(files.paths, files.deleted)
     may_have = [piece for piece in of_table if piece.may_have(all_sought)]
-    if sum(piece.size(schema.names) for piece in may_have) > MOST_BYTES:
+    size = sum(piece.size(schema.names) for piece in may_have)
+    if size > MOST_BYTES:
         return None
     longest = max(map(len, keys.values()), default=0)
     at_once = min(max(AT_ONCE, _ROWS_A_VALUE * longest), MOST_AT_ONCE)
@@ -88,8 +91,11 @@ def rows_at(
                 return
             found.append(_having(batch, all_sought).select(names))
 
-    with ThreadPoolExecutor(os.cpu_count()) as readers:
-        list(readers.map(read, may_have))
+    if size <= _FEW_BYTES:
+        list(map(read, may_have))
+    else:
+        with ThreadPoolExecutor(os.cpu_count()) as readers:
+            list(readers.map(read, may_have))
     rows = pyarrow.Table.from_batches(found, pyarrow.schema([schema.field(n) for n in names]))
     return rows if rows.num_rows <= most else None
 
