@@ -30,6 +30,7 @@ from everview.maintenance.groups import STATE
 from everview.maintenance.identity import COUNT, IdentityKind
 from everview.maintenance.lets import Let
 from everview.maintenance.plan import Plan, make_plan
+from everview.maintenance.reproducible import reproducible
 from everview.maintenance.screening import Screen
 from everview.maintenance.seeking import Seek
 from everview.maintenance.straight_sums import CAME, WENT, is_added_up, with_rows_counted
@@ -65,6 +66,8 @@ def fill(name: str, columns: Sequence[tuple[str, str]], rows: Sequence[Row]) -> 
 def _literal(value: Value) -> str:
     if value is None:
         return "NULL"
+    if isinstance(value, float):
+        return f"CAST('{value!r}' AS DOUBLE)"
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 
@@ -142,9 +145,12 @@ class Maintained:
     filters_first: bool = False
     """Whether constraints are checked in the changes that matter, as a refresh does, or in all."""
     distrusted: frozenset[str] = frozenset()
+    reproduced: tuple[tuple[str, ...], ...] = ()
+    """For each aggregate the measures whose values are not to depend on the order of rows."""
 
     def __post_init__(self) -> None:
         relation, tables = read(self.text, self.schema)
+        relation = reproducible(relation, self.reproduced)
         self.plan: Plan = make_plan(relation, tables, choices=Choices(off=self.off))
         self.without_relevance: Plan = make_plan(
             relation, tables, choices=Choices(off=self.off | {Optimisation.RELEVANCE})

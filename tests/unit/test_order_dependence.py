@@ -7,7 +7,7 @@ import pytest
 from everview.algebra.columns import Column
 from everview.algebra.relations import Aggregate, Output, Scan, Window
 from everview.algebra.scalars import AggregateCall, ColumnRef, Scalar, Verbatim
-from everview.analysis.order_dependence import depends_on_order
+from everview.analysis.order_dependence import depending_on_order, order_problem
 from everview.errors import Code
 
 T = Scan("t", "t", ("g", "x"))
@@ -18,12 +18,12 @@ VALUE = Column("v", "value")
 def of_aggregate(call: Scalar, read: str, made: str) -> bool:
     group = Output(Column("v", "g"), G)
     aggregate = Aggregate(T, (group,), (Output(VALUE, call),))
-    return bool(depends_on_order(aggregate, {"g": "int", "x": read}, {"value": made}))
+    return bool(depending_on_order(aggregate, {"g": "int", "x": read}, {"value": made}))
 
 
 def of_window(text: str, made: str, read: str = "double") -> bool:
     window = Window(T, (G,), (Output(VALUE, Verbatim((text, X, ") OVER (…)"))),))
-    return bool(depends_on_order(window, {"g": "int", "x": read}, {"value": made}))
+    return bool(depending_on_order(window, {"g": "int", "x": read}, {"value": made}))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_by_what_a_window_is_ordered_is_not_added_up() -> None:
     parts = ("sum(", X, ") OVER (PARTITION BY ", G, " ORDER BY ", ColumnRef(Column("t", "y")), ")")
     window = Window(Scan("t", "t", ("g", "x", "y")), (G,), (Output(VALUE, Verbatim(parts)),))
     read = {"g": "int", "x": "int", "y": "double"}
-    assert not depends_on_order(window, read, {"value": "bigint"})
+    assert not depending_on_order(window, read, {"value": "bigint"})
 
 
 def test_a_window_that_collects_depends_on_the_order() -> None:
@@ -129,7 +129,7 @@ def test_a_window_that_takes_values_as_they_are_does_not(text: str) -> None:
 
 def test_the_reason_names_the_value_and_a_way_out() -> None:
     total = Output(VALUE, AggregateCall("sum", (X,)))
-    (problem,) = depends_on_order(Aggregate(T, (), (total,)), {"x": "double"}, {"value": "double"})
+    problem = order_problem(total)
     assert problem.code is Code.NON_DETERMINISTIC
     assert problem.detail.startswith("sum(t.x) below another operator")
     assert "DECIMAL" in problem.hint

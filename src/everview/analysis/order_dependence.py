@@ -4,7 +4,8 @@ A sum of doubles is rounded in the order of its terms, and collect_list keeps th
 twice from the same rows, such a value may differ, and then a row that did not change seems to.
 At the top of a view this does no harm: groups are found by their columns, and the value is
 replaced. Below another operator the rows before a change are computed again and must come out
-as they were.
+as they were. Some can be had so that they do (`maintenance/reproducible.py`); of others this is the
+reason why a view is recomputed.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ _NAME = re.compile(r"\W*(\w+)")
 _OPENING = re.compile(r"\W*\w+\s*\(\s*(distinct\s+)?", re.IGNORECASE)
 
 
-def depends_on_order(
+def depending_on_order(
     operator: Aggregate | Window, read: dict[str, str], made: dict[str, str]
-) -> tuple[Problem, ...]:
-    """A problem for each value of an operator that differs with the order of its rows.
+) -> tuple[Output, ...]:
+    """The values of an operator that differ with the order of its rows.
 
     `read` and `made` are the types of the columns of its input, and of its own.
     """
     outputs = operator.measures if isinstance(operator, Aggregate) else operator.functions
-    return tuple(_problem(o) for o in outputs if _depends(o, read, made[o.column.name]))
+    return tuple(o for o in outputs if _depends(o, read, made[o.column.name]))
 
 
 def _depends(output: Output, read: dict[str, str], made: str) -> bool:
@@ -77,7 +78,8 @@ def _argument(call: Scalar) -> Column | None:
     return None
 
 
-def _problem(output: Output) -> Problem:
+def order_problem(output: Output) -> Problem:
+    """That a value depends on the order of rows."""
     detail = (
         f"{output.scalar} below another operator depends on the order in which rows are read,"
         " so it may differ when it is computed again"

@@ -252,7 +252,12 @@ class Plan:
 def over_tables(relation: Relation) -> Relation:
     """A relation as it is computed from tables: its strata one inside the other."""
     cut = layers(relation)
-    return Pushdown({s.name: s for s in cut.strata}, {}, {}).apply(cut.top)
+    return within(cut, cut.top)
+
+
+def within(cut: Layers, part: Relation) -> Relation:
+    """A part of a view that was cut into strata, computed from the tables as they are."""
+    return Pushdown({s.name: s for s in cut.strata}, {}, {}).apply(part)
 
 
 def make_plan(

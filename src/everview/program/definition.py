@@ -31,6 +31,7 @@ from everview.errors import Code, Problem, SqlError
 from everview.maintenance.choices import Choices
 from everview.maintenance.identity import COUNT
 from everview.maintenance.plan import Plan, make_plan
+from everview.maintenance.reproducible import reproducible
 from everview.program.options import choices_of
 from everview.program.records import Distrust, Record
 from everview.program.steps import Program, make_program
@@ -60,6 +61,8 @@ class Definition:
     """For each UNION ALL, in order: the types of its columns, to which the branches are cast."""
     value_types: tuple[str, ...] = ()
     """If the view ends in an aggregate: the types of what that reads."""
+    reproduced: tuple[tuple[str, ...], ...] = ()
+    """For each aggregate, in order: what is computed so that the order of rows does not matter."""
     problems: tuple[Problem, ...] = ()
     """Reasons found by Spark why the view cannot be maintained, besides those of the text."""
     comment: str = ""
@@ -96,7 +99,7 @@ class Definition:
         if self.reading.relation is None or self.all_problems:
             return None
         named = _rename(self.reading.relation, tuple(f.name for f in self.columns))
-        return cast_unions(named, self.union_types)
+        return reproducible(cast_unions(named, self.union_types), self.reproduced)
 
     @cached_property
     def plan(self) -> Plan | None:
@@ -182,6 +185,7 @@ class Definition:
             "namespace": self.namespace,
             "union_types": self.union_types,
             "value_types": self.value_types,
+            "reproduced": self.reproduced,
             "problems": [[p.code, p.detail, p.hint] for p in self.problems],
             "comment": self.comment,
             "column_comments": self.column_comments,
@@ -234,6 +238,7 @@ def _definition(content: Mapping[str, Any]) -> Definition:
         namespace=tuple(content["namespace"]),
         union_types=tuple(tuple(types) for types in content["union_types"]),
         value_types=tuple(content.get("value_types", ())),
+        reproduced=tuple(tuple(names) for names in content.get("reproduced", ())),
         problems=tuple(Problem(*p) for p in content["problems"]),
         comment=content["comment"],
         column_comments=tuple((n, c) for n, c in content["column_comments"]),

@@ -20,7 +20,7 @@ from everview.maintenance.moments import FUNCTIONS as MOMENTS
 from everview.program import bags, foreign_key_graph
 from everview.program.bags import Bag
 from everview.program.definition import Definition
-from everview.program.notices import key_notices, refresh_notices
+from everview.program.notices import key_notices, order_notices, refresh_notices
 from everview.program.records import Distrust, Record
 from everview.program.relevant_rows import relevance_facts, relevant_rows
 from everview.program.steps import (
@@ -74,8 +74,8 @@ class Explanation:
     def all_notices(self) -> tuple[str, ...]:
         """What a user should know: of the tables, of the last refresh, of the query."""
         found = refresh_notices(self.last) if self.last else ()
-        keys = key_notices(self.distrusted)
-        return (*self.notices, *keys, *found, *self.definition.reading.notices)
+        own = (*order_notices(self.definition), *key_notices(self.distrusted))
+        return (*self.notices, *own, *found, *self.definition.reading.notices)
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))

@@ -23,6 +23,16 @@ def key_notices(distrusted: Iterable[Distrust]) -> tuple[str, ...]:
     return tuple(map(_is_not_used, distrusted))
 
 
+def order_notices(definition: Definition) -> tuple[str, ...]:
+    """A notice if the view has values that are computed in another way than Spark computes them."""
+    names = dict.fromkeys(name for names in definition.reproduced for name in names)
+    says = (
+        "doubles are added up without rounding in between, and arrays sorted, because below another"
+        f" operator they must come out the same whatever the order of rows: {', '.join(names)}"
+    )
+    return (says,) if names else ()
+
+
 def refresh_notices(record: Record) -> tuple[str, ...]:
     """What the last refresh found: what the guard found in the changes of tables that are referred
     to, rows that could not matter.

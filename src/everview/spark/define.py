@@ -8,12 +8,14 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from everview.algebra.relations import Join, Relation
+from everview.algebra.relations import Aggregate, Join, Output, Relation, Window
 from everview.analysis.comparable import not_matchable, not_nettable
-from everview.analysis.order_dependence import depends_on_order
+from everview.analysis.order_dependence import depending_on_order, order_problem
+from everview.analysis.strata import Layers, layers
 from everview.catalog.tables import Field
 from everview.errors import Code, Problem, SqlError
-from everview.maintenance.plan import Plan, over_tables
+from everview.maintenance.plan import Plan, over_tables, within
+from everview.maintenance.reproducible import aggregates, can_be
 from everview.program.column_names import check_clustering, check_properties, column_names
 from everview.program.definition import Definition, problems_in, unions
 from everview.spark.schemas import Schemas
@@ -128,7 +130,8 @@ def _second_opinion(session: SparkSession, definition: Definition) -> Definition
     if plan.groups:
         types = schemas.types(plan.over_tables(plan.groups.aggregate.input))
         definition = replace(definition, value_types=tuple(types.values()))
-    found = (*_order_dependent(schemas, plan), *_differing(Schemas(session, definition)))
+    definition, undecided = _without_order(schemas, definition, plan)
+    found = (*undecided, *_differing(Schemas(session, definition)))
     return replace(definition, problems=(*definition.problems, *found))
 
 
@@ -149,16 +152,45 @@ def _differing(schemas: Schemas) -> tuple[Problem, ...]:
     return ()
 
 
-def _order_dependent(schemas: Schemas, plan: Plan) -> tuple[Problem, ...]:
-    """Values inside the view that are not the same each time they are computed."""
-    problems: list[Problem] = []
-    for stratum in plan.layers.strata:
-        operator = stratum.operator
-        if isinstance(operator, Join) or (plan.groups and stratum.name == plan.groups.name):
-            continue
-        read = schemas.types(plan.over_tables(operator.input))
-        problems += depends_on_order(operator, read, schemas.types(plan.over_tables(operator)))
-    return tuple(problems)
+def _depending(
+    schemas: Schemas, operator: Aggregate | Window, cut: Layers
+) -> tuple[tuple[Output, bool], ...]:
+    """The values of an operator that differ with the order of rows; can they be had otherwise?"""
+    read, made = (schemas.types(within(cut, part)) for part in (operator.input, operator))
+    is_aggregate = isinstance(operator, Aggregate)
+    return tuple(
+        (output, is_aggregate and can_be(output.scalar, made[output.column.name]))
+        for output in depending_on_order(operator, read, made)
+    )
+
+
+def _without_order(
+    schemas: Schemas, definition: Definition, plan: Plan
+) -> tuple[Definition, tuple[Problem, ...]]:
+    """The definition with values inside the view that are the same each time they are computed.
+
+    And a problem for each that cannot be had so.
+    """
+    inner = [s for s in plan.layers.strata if not plan.groups or s.name != plan.groups.name]
+    operators = [s.operator for s in inner if not isinstance(s.operator, Join)]
+    found = [found for o in operators for found in _depending(schemas, o, plan.layers)]
+    problems = tuple(order_problem(output) for output, can in found if not can)
+    if not found or problems or definition.relation is None:
+        return definition, problems
+    every = aggregates(definition.relation)
+    reproduced = tuple(
+        _reproducible_names(schemas, a) for a in (every[:-1] if plan.groups else every)
+    )
+    return replace(definition, reproduced=reproduced), ()
+
+
+def _reproducible_names(schemas: Schemas, aggregate: Aggregate) -> tuple[str, ...]:
+    """The measures of an aggregate of the view that are to be had without an order."""
+    cut = layers(aggregate)
+    operator = cut.strata[-1].operator
+    if not isinstance(operator, Aggregate):
+        return ()
+    return tuple(o.column.name for o, can in _depending(schemas, operator, cut) if can)
 
 
 def _union_types(schemas: Schemas, relation: Relation) -> tuple[tuple[str, ...], ...]:

@@ -285,7 +285,8 @@ def _stored_query(view: View, plan: Plan | None, pins: Sequence[Pin]) -> str:
 def _stores_what_is_shown(definition: Definition, plan: Plan) -> bool:
     """Whether the rows and columns of the view are stored, besides a count."""
     same_columns = set(definition.stored) <= {*definition.visible, COUNT}
-    return same_columns and not plan.groups and not definition.reading.first
+    as_it_is_written = not plan.groups and not any(definition.reproduced)
+    return same_columns and as_it_is_written and not definition.reading.first
 
 
 def visible_query(definition: Definition, pins: Sequence[Pin]) -> str:
