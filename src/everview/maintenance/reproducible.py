@@ -34,7 +34,7 @@ _MOST_DIGITS = 1000
 """Beyond 2 to the power of it, as with infinities, doubles are added up as they come."""
 
 
-def can_be(measure: Scalar, made: str) -> bool:
+def can_be_reproduced(measure: Scalar, made: str) -> bool:
     """Whether a measure that depends on the order of rows can be had so that it does not.
 
     `made` is its type.

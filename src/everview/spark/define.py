@@ -15,7 +15,7 @@ from everview.analysis.strata import Layers, layers
 from everview.catalog.tables import Field
 from everview.errors import Code, Problem, SqlError
 from everview.maintenance.plan import Plan, over_tables, within
-from everview.maintenance.reproducible import aggregates, can_be
+from everview.maintenance.reproducible import aggregates, can_be_reproduced
 from everview.program.column_names import check_clustering, check_properties, column_names
 from everview.program.definition import Definition, problems_in, unions
 from everview.spark.schemas import Schemas
@@ -159,7 +159,7 @@ def _depending(
     read, made = (schemas.types(within(cut, part)) for part in (operator.input, operator))
     is_aggregate = isinstance(operator, Aggregate)
     return tuple(
-        (output, is_aggregate and can_be(output.scalar, made[output.column.name]))
+        (output, is_aggregate and can_be_reproduced(output.scalar, made[output.column.name]))
         for output in depending_on_order(operator, read, made)
     )
 
