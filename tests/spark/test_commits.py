@@ -11,6 +11,7 @@ import pytest
 
 from everview import Action, Reason, RefreshError
 from everview.errors import Code
+from everview.spark import writing
 from everview.spark.commit import Point
 from everview.spark.own_rows import FEW
 from everview.spark.state import View
@@ -62,6 +63,28 @@ def test_a_small_view_is_written_anew_in_every_type_and_read_by_delta(lake: Lake
     assert lake.bag("SELECT k FROM v WHERE t > DATE '9000-01-01' AND d < 0") == {(13,): 1}
     assert lake.bag("SELECT k FROM v WHERE s > 'ä' AND w > 1") == {(14,): 1}
     assert lake.bag("SELECT max(n), count(f) FROM v") == {(7, 2): 1}
+
+
+def test_few_groups_are_recomputed_and_written_anew(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.table("t", "g INT, x INT", "(1, 1), (1, 2), (2, 5), (NULL, 7)")
+    lake.create("v", "SELECT g, sum(x) AS s FROM t GROUP BY g")
+    lake.create("rows", "SELECT g, x FROM t")
+    lake.create("doubles", "SELECT g, avg(x + 0.5e0) AS a FROM t GROUP BY g")
+    assert newest_writer(lake, "v") == DELTAS, "how many groups there are was not known"
+    lake.sql("DELETE FROM t WHERE x = 2")
+    for view, writer in (("v", OURS), ("rows", DELTAS), ("doubles", DELTAS)):
+        result = lake.ev.view(view).refresh(full=True)
+        assert (result.action, result.rows_inserted) == (Action.FULL, 3)
+        lake.equals_its_query(view)
+        assert newest_writer(lake, view) == writer
+    lake.sql("INSERT INTO t VALUES (3, 1)")
+    lake.check("v")
+    monkeypatch.setattr(writing, "FEW", 3)
+    lake.ev.view("v").refresh(full=True)
+    lake.equals_its_query("v")
+    assert newest_writer(lake, "v") == DELTAS, "there are four"
 
 
 def test_rows_are_appended_where_nothing_goes(lake: Lake) -> None:

@@ -7,6 +7,7 @@ the table, like those of any commit that failed, and VACUUM removes them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow
@@ -58,7 +59,11 @@ class Direct:
     ) -> _Written:
         """Write all rows anew, in the place of those that some files have."""
         is_same = instead_of is not None and instead_of == self.base.files
-        stored = self._as_stored(rows) if is_same else None
+        return self.overwrite(rows, record) if is_same else None
+
+    def overwrite(self, rows: pyarrow.Table, record: Record) -> _Written:
+        """Write rows in the place of whatever is there."""
+        stored = self._as_stored(rows)
         return self._put(all_rows_anew(self.base, stored), record) if stored is not None else None
 
     def replace(self, delta: Held, record: Record) -> _Written:
@@ -80,6 +85,10 @@ class Direct:
             return None
         gone = found.filter(that_go(*both, table.column(OP), key))
         return self._put(rows_replaced(self.base, files, gone, stored), record)
+
+    def keeps(self, columns: Sequence[str]) -> bool:
+        """Whether Arrow keeps the values of columns as Spark does."""
+        return arrow_schema(self.base.schema, columns) is not None
 
     def _as_stored(self, rows: pyarrow.Table) -> pyarrow.Table | None:
         """Rows in the types of the table; None if Arrow may keep them in another way."""

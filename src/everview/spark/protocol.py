@@ -39,6 +39,7 @@ from everview.spark.files import read_as_files
 from everview.spark.guard import checked_whole
 from everview.spark.hold import SMALL
 from everview.spark.incremental import refresh_incrementally
+from everview.spark.own_rows import are_few
 from everview.spark.pins import (
     Pin,
     columns_now,
@@ -50,6 +51,7 @@ from everview.spark.pins import (
 from everview.spark.session import Workspace
 from everview.spark.state import View
 from everview.spark.trust import check_identity, mended, refuted, unproven
+from everview.spark.writing import overwrite
 from everview.sql.emit import emit
 from everview.sql.statements import RefreshPolicy
 from everview.warehouse.delta_log import Commit
@@ -250,8 +252,8 @@ def _refresh_in_full(
             violations=writer.draft.violations + violations,
         )
         query = _stored_query(writer.view, program.compute.plan if program else None, pins)
-        state = writer.view.state.name
-        return writer.write(apply.overwrite_sql(state, definition.stored, query), record)
+        small = before is not None and are_few(before)
+        return overwrite(writer, program if small else None, query, record)
 
 
 def _proven(

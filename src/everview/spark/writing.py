@@ -15,7 +15,7 @@ from everview.spark import apply, replacing
 from everview.spark.commit import MustBeFull, Writer
 from everview.spark.direct import direct
 from everview.spark.hold import Held, hold
-from everview.spark.own_rows import Own
+from everview.spark.own_rows import FEW, Own
 from everview.spark.replacing import Touched, are_told_apart
 from everview.spark.rewriting import rows_after
 from everview.spark.session import set_for
@@ -71,6 +71,29 @@ def write(
         return writer.replace_rows(new, where, record)
     match = _match(delta, identity.columns, record.stored)
     return writer.write(apply.merge_by_key_sql(state, columns, delta.view, match), record)
+
+
+def overwrite(writer: Writer, program: Program | None, query: str, record: Record) -> Written:
+    """Write all rows of a view that is recomputed, which `query` gives."""
+    columns = writer.view.definition.stored
+    written = _overwrite_groups(writer, program, query, record) if program else None
+    sql = apply.overwrite_sql(writer.view.state.name, columns, query)
+    return written or writer.write(sql, record)
+
+
+def _overwrite_groups(
+    writer: Writer, program: Program, query: str, record: Record
+) -> Written | None:
+    """The same where groups are stored, if there are few; None if Delta is to do it.
+
+    Whether there are is seen when they are computed: what ends in a GROUP BY is in few partitions.
+    """
+    columns = writer.view.definition.stored
+    here = direct(writer, program.apply) if program.compute.plan.groups else None
+    if here is None or not here.keeps(columns):
+        return None
+    rows = writer.session.sql(query).limit(FEW + 1).toArrow()
+    return here.overwrite(rows.select(columns), record) if rows.num_rows <= FEW else None
 
 
 def _rewrite(writer: Writer, program: Program, delta: Held, own: Own, record: Record) -> Written:
