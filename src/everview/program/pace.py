@@ -23,6 +23,8 @@ DEAR = 4.0
 """To how many rows of a recomputation one changed row comes."""
 DEARER = 12.0
 """The same where a change is not at hand: Spark joins it, and the view is merged."""
+MANY = 2 * AT_HAND
+"""How many changed rows that is, about: logs tell of an updated row twice, and of all tables."""
 WORTH_CHOOSING = 200_000
 """Rows of base tables below which there is no choice: small views are refreshed incrementally."""
 COLD = 3.0
@@ -78,7 +80,7 @@ class Pace:
         return is_refreshed and not self.is_recomputed and self.base_rows >= WORTH_CHOOSING
 
     def _growing(self, changed_rows: int) -> float:
-        dear = DEAR if self.adds_up or changed_rows <= AT_HAND else DEARER
+        dear = DEAR if self.adds_up or changed_rows <= MANY else DEARER
         return dear * self.full_seconds * changed_rows / self.base_rows if self.base_rows else 0.0
 
     def after_full(self, seconds: float, base_rows: int) -> Pace:
