@@ -60,14 +60,14 @@ def _arrow_type(type_: object) -> pyarrow.DataType | None:
 
 def are_known(paths: Iterable[Path], schema: pyarrow.Schema) -> bool:
     """Whether files have dates of today's calendar, and columns under exactly these names."""
-    return all(_is_known(footer(path), schema.names) for path in paths)
+    return all(_is_known(path, schema.names) for path in paths)
 
 
-def _is_known(about: pyarrow.parquet.FileMetaData, names: Iterable[str]) -> bool:
-    said = about.metadata or {}
+def _is_known(path: Path, names: Iterable[str]) -> bool:
+    said = footer(path).metadata or {}
     if _OTHER_DATES in said or said.get(_SPARK_VERSION, b"3") < b"3":
         return False
-    there = {about.schema.column(n).path.split(".")[0] for n in range(about.num_columns)}
+    there = {column.split(".")[0] for column in _columns_of(path)}
     others = {name.lower() for name in there - set(names)}
     return not any(name.lower() in others for name in names)
 
@@ -76,6 +76,13 @@ def _is_known(about: pyarrow.parquet.FileMetaData, names: Iterable[str]) -> bool
 def footer(path: Path) -> pyarrow.parquet.FileMetaData:
     """What a file says of itself; no file of a Delta table is ever written again."""
     return pyarrow.parquet.read_metadata(path)
+
+
+@lru_cache(maxsize=4 * MOST_FILES)
+def _columns_of(path: Path) -> dict[str, int]:
+    """The columns of a file, those inside others by their paths, and where they stand."""
+    schema = footer(path).schema
+    return {schema.column(n).path: n for n in range(len(schema))}
 
 
 @dataclass(frozen=True)
@@ -123,9 +130,8 @@ class Piece:
         )
 
     def _columns(self, names: Collection[str]) -> Iterator[pyarrow.parquet.ColumnChunkMetaData]:
-        about = footer(self.path).row_group(self.group)
-        columns = (about.column(n) for n in range(about.num_columns))
-        return (c for c in columns if c.path_in_schema in names)
+        about, there = footer(self.path).row_group(self.group), _columns_of(self.path)
+        return (about.column(there[name]) for name in names if name in there)
 
 
 def pieces(paths: Iterable[Path], deleted: Mapping[Path, Sequence[int]]) -> list[Piece]:
