@@ -31,8 +31,8 @@ def load(lake: Lake, folder: Path) -> None:
         lake.sql(f"ALTER TABLE {table} ADD PRIMARY KEY ({key}) RELY")
 
 
-FEW = {"nation": "n_nationkey % 5", "region": "r_regionkey"}
-"""Tables of so few rows that a hash would pick none of them."""
+FEW = {"nation": "n_nationkey % 5", "region": "r_regionkey", "supplier": "s_suppkey % 20"}
+"""Tables of so few rows that a hash may pick none of them."""
 
 
 def change(lake: Lake, table: str, number: int) -> None:
