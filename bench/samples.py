@@ -71,6 +71,11 @@ class Samples:
         own, other = (self.median(view, m, share) for m in (method, to))
         return own.seconds / other.seconds
 
+    def paired_ratios(self, view: str, method: str, to: str) -> list[float]:
+        """The same for each time that both were measured, one after the other."""
+        pairs = zip(self.of(view, method), self.of(view, to), strict=True)
+        return [own.cost.seconds / other.cost.seconds for own, other in pairs]
+
     def mean_ratio(self, method: str, to: str, share: float | None = None) -> float:
         """The geometric mean of a ratio over the views."""
         return statistics.geometric_mean(self.ratio(v, method, to, share) for v in self.views)

@@ -23,6 +23,8 @@ class ForeignKeysCommand:
     """Whether the methods by hand are measured too."""
     strategies: Mapping[str, str] = field(default_factory=lambda: STRATEGIES)
     """What Everview makes of foreign keys, each measured."""
+    copies: int = 1
+    """How many views each of these has, so that a round measures it so often."""
     render: Callable[[Samples, float, int], str] = report.evaluation
 
     @property
@@ -52,7 +54,8 @@ class ForeignKeysCommand:
 
     def run(self, ev: Everview, files: Mapping[str, Path], rounds: int) -> Samples:
         """Measure the views."""
-        return Evaluation(ev, self.stages, files, rounds, self.baselines, self.strategies).run()
+        given = self.baselines, self.strategies, self.copies
+        return Evaluation(ev, self.stages, files, rounds, *given).run()
 
     def report(self, samples: Samples, scale: float, rounds: int) -> str:
         """What was measured, in Markdown."""
@@ -69,5 +72,6 @@ GUARD = ForeignKeysCommand(
     STAGES,
     baselines=False,
     strategies=GUARDED,
+    copies=4,
     render=report.of_guard,
 )

@@ -13,6 +13,7 @@ from bench.foreign_keys.rounds import (
     OFF,
     RECURSIVE,
     SPLIT,
+    TOLD_APART,
     TRUSTING,
     UNGUARDED,
     delta,
@@ -63,24 +64,39 @@ def evaluation(samples: Samples, scale: float, rounds: int) -> str:
 
 
 def of_guard(samples: Samples, scale: float, rounds: int) -> str:
-    """What a refresh takes with its guard, with what that asks of changes alone, and without."""
+    """What a refresh takes with its guard, with what that asks of changes alone, and without.
+
+    Refreshes of one change are compared with each other: from round to round they differ by more
+    than what is measured.
+    """
+    pairs = min(len(samples.of(view, SPLIT)) for view in samples.views)
     head = (
-        f"TPC-DS and for the chain TPC-H at scale {scale:g}, changes as above; median of {rounds}"
-        " rounds in one warm run."
+        f"TPC-DS and for the chain TPC-H at scale {scale:g}, changes as above; medians of {pairs}"
+        f" refreshes in {rounds} rounds of one warm run, and between which a half of them is."
     )
+    methods = (TRUSTING, SPLIT)
+    more: dict[str, list[float]] = {method: [] for method in methods}
     rows = []
-    ratios: dict[str, list[float]] = {TRUSTING: [], SPLIT: []}
     for view in samples.views:
-        without = samples.median(view, UNGUARDED).seconds
-        took = {method: samples.median(view, method).seconds for method in ratios}
-        for method, seconds in took.items():
-            ratios[method].append(seconds / without)
-        more = [f"{(of[-1] - 1) * 100:+.0f} %" for of in ratios.values()]
-        rows.append([view, *(f"{s:.2f} s" for s in (without, *took.values())), *more])
-    means = [f"{(statistics.geometric_mean(of) - 1) * 100:+.1f} %" for of in ratios.values()]
-    rows.append(["geometric mean", "", "", "", *means])
-    titles = ["view", "without", TRUSTING, SPLIT, f"guard of {TRUSTING}", f"of {SPLIT}"]
+        seconds = [samples.median(view, m).seconds for m in (UNGUARDED, *methods)]
+        shares = {m: samples.paired_ratios(view, m, UNGUARDED) for m in methods}
+        for method, ratios in shares.items():
+            more[method].append(statistics.median(ratios))
+        phases = samples.phases(view, SPLIT)
+        own = [f"{phases[name].seconds * 1000:.1f} ms" for name in (TOLD_APART, "guard")]
+        cells = [*(f"{s:.2f} s" for s in seconds), *map(_spread, shares.values()), *own]
+        rows.append([view, *cells])
+    means = [f"{(statistics.geometric_mean(of) - 1) * 100:+.1f} %" for of in more.values()]
+    rows.append(["geometric mean", "", "", "", *means, "", ""])
+    taken = [f"{method} takes more" for method in methods]
+    titles = ["view", "without", *methods, *taken, "changes told apart", "tables looked into"]
     return "\n".join([head, "", *table(titles, rows)])
+
+
+def _spread(ratios: Sequence[float]) -> str:
+    """By how much more the median is than one, and the quartiles."""
+    low, middle, high = (f"{(r - 1) * 100:+.1f}" for r in statistics.quantiles(ratios, n=4))
+    return f"{middle} % ({low} … {high})"
 
 
 def _measured(samples: Samples, methods: Sequence[str]) -> list[str]:

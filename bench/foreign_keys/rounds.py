@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from unittest.mock import patch
+
+import pyarrow
 
 from bench.by_hand import Phases, Versions, keep_table
 from bench.foreign_keys.by_hand import ByHand
@@ -20,11 +23,14 @@ from bench.rounds import read_feeds, tell, version
 from bench.samples import Sample, Samples
 from bench.watch import Cost, Watch
 from everview import Action, Everview
+from everview.spark import capture
 from everview.spark.compute import Computation
 
 FULL, INNER, RECURSIVE = "full", "inner", "recursive"
 COUNTING, OFF, SPLIT, TRUSTING = "counting", "off", "split", "trusting"
 UNGUARDED = "unguarded"
+TOLD_APART = "told apart"
+"""The part of a refresh in which changed rows are told apart by key: the paper's guard."""
 STRATEGIES = {
     COUNTING: "'everview.foreign_keys' = 'off', 'everview.off' = 'arrow,shared_joins'",
     OFF: "'everview.foreign_keys' = 'off'",
@@ -55,6 +61,8 @@ class Contender:
     view: JoinView
     baselines: bool
     strategies: Mapping[str, str] = field(default_factory=lambda: STRATEGIES)
+    copies: int = 1
+    """How many views each strategy has, all measured in each round."""
 
     @cached_property
     def by_hand(self) -> dict[str, tuple[ByHand, tuple[Part, ...]]]:
@@ -70,9 +78,9 @@ class Contender:
 
     def create(self) -> None:
         print(f"creating {self.view.name}", flush=True)
-        for strategy, properties in self.strategies.items():
+        for (strategy, _), name in self._refreshed.items():
             self.ev.sql(
-                f"CREATE MATERIALIZED VIEW {self._named(strategy)} TBLPROPERTIES ({properties})"
+                f"CREATE MATERIALIZED VIEW {name} TBLPROPERTIES ({self.strategies[strategy]})"
                 f" REFRESH POLICY INCREMENTAL AS {self.view.query}"
             )
         keep_table(self.ev, self._named(FULL), self.view.query)
@@ -80,8 +88,8 @@ class Contender:
             method.create(parts)
 
     def drop(self) -> None:
-        for strategy in self.strategies:
-            self.ev.sql(f"DROP MATERIALIZED VIEW {self._named(strategy)}")
+        for name in self._refreshed.values():
+            self.ev.sql(f"DROP MATERIALIZED VIEW {name}")
         self.ev.sql(f"DROP TABLE {self._named(FULL)}")
         for method, parts in self.by_hand.values():
             method.drop(parts)
@@ -92,37 +100,44 @@ class Contender:
         read_feeds(self.ev, self.view.tables, seen, now)
 
     def measure(self, seen: Versions, now: Versions, number: int) -> Iterator[Sample]:
-        """Each method once."""
-        for method in in_order((FULL, *self.strategies, *self.by_hand), number):
-            watch, phases = Watch(self.ev), Phases(Watch(self.ev))
-            cost, _ = watch.cost(self._work(method, phases, seen, now))
-            found = watch.phases or phases.found
-            action = Action.INCREMENTAL if method in self.strategies else None
-            yield Sample(self.view.name, SHARE, method, cost, found, action)
+        """Each method once, strategies once for each of their views."""
+        for copy in range(self.copies):
+            others = () if copy else (FULL, *self.by_hand)
+            for method in in_order((*others, *self.strategies), number + copy):
+                yield self._measured(method, copy, seen, now)
 
-    def _work(
+    def _measured(self, method: str, copy: int, seen: Versions, now: Versions) -> Sample:
+        watch, phases = Watch(self.ev), Phases(Watch(self.ev))
+        if method in self.strategies:
+            with unguarded() if method == UNGUARDED else nullcontext(), telling_apart() as told:
+                cost, _ = watch.cost(lambda: self._refresh(self._refreshed[method, copy]))
+            found = watch.phases | {TOLD_APART: Cost(sum(told), 0)}
+            return Sample(self.view.name, SHARE, method, cost, found, Action.INCREMENTAL)
+        cost, _ = watch.cost(self._by_hand(method, phases, seen, now))
+        return Sample(self.view.name, SHARE, method, cost, phases.found)
+
+    def _by_hand(
         self, method: str, phases: Phases, seen: Versions, now: Versions
     ) -> Callable[[], None]:
-        if method in self.by_hand:
-            keeper, _ = self.by_hand[method]
-            return lambda: keeper.run(phases, seen, now)
-        return self._recompute if method == FULL else lambda: self._refresh(method)
+        if method == FULL:
+            return self._recompute
+        keeper, _ = self.by_hand[method]
+        return lambda: keeper.run(phases, seen, now)
 
     def _recompute(self) -> None:
         self.ev.sql(f"INSERT OVERWRITE {self._named(FULL)} {self.view.query}").collect()
 
-    def _refresh(self, strategy: str) -> None:
-        with unguarded() if strategy == UNGUARDED else nullcontext():
-            result = self.ev.view(self._named(strategy)).refresh()
+    def _refresh(self, name: str) -> None:
+        result = self.ev.view(name).refresh()
         if result.action is not Action.INCREMENTAL or result.violations:
             raise AssertionError(f"not measured what was meant: {result}")
 
     def compare(self) -> None:
         """End the run if a method is fast and wrong."""
-        tables = {method: self._named(method) for method in (FULL, *self.strategies)}
-        kept = {m: keeper.table(whole(self.view)) for m, (keeper, _) in self.by_hand.items()}
-        found = {m: self._fingerprint(table) for m, table in (tables | kept).items()}
-        wrong = [method for method, rows in found.items() if rows != found[FULL]]
+        kept = (keeper.table(whole(self.view)) for keeper, _ in self.by_hand.values())
+        tables = (self._named(FULL), *self._refreshed.values(), *kept)
+        found = {table: self._fingerprint(table) for table in tables}
+        wrong = [table for table, rows in found.items() if rows != found[self._named(FULL)]]
         if wrong:
             raise AssertionError(f"{self.view.name} is not what it should be: {wrong}, {found}")
 
@@ -131,6 +146,15 @@ class Contender:
         (found,) = self.ev.sql(fingerprint_sql(table, self.view.columns)).collect()
         return found.number, found.hashes
 
+    @property
+    def _refreshed(self) -> dict[tuple[str, int], str]:
+        """The views of each strategy."""
+        return {
+            (strategy, copy): self._named(f"{strategy}_{copy}" if copy else strategy)
+            for copy in range(self.copies)
+            for strategy in self.strategies
+        }
+
     def _named(self, method: str) -> str:
         return f"{self.view.name}_{method}"
 
@@ -138,6 +162,22 @@ class Contender:
 def unguarded() -> AbstractContextManager[object]:
     """No constraint is checked, for a block."""
     return patch.object(Computation, "_checked", lambda _, trusted: trusted)
+
+
+@contextmanager
+def telling_apart() -> Iterator[list[float]]:
+    """The seconds that it takes to tell the rows of each change apart, for a block."""
+    took: list[float] = []
+    with_parts = capture.with_parts
+
+    def clocked(change: pyarrow.Table, key: Sequence[str]) -> pyarrow.Table:
+        started = time.perf_counter()
+        told = with_parts(change, key)
+        took.append(time.perf_counter() - started)
+        return told
+
+    with patch.object(capture, "with_parts", clocked):
+        yield took
 
 
 def in_order(methods: Sequence[str], number: int) -> list[str]:
@@ -167,6 +207,8 @@ class Evaluation:
     rounds: int
     baselines: bool
     strategies: Mapping[str, str] = field(default_factory=lambda: STRATEGIES)
+    copies: int = 1
+    """How many views each strategy has."""
 
     def run(self) -> Samples:
         """What the rounds cost, but for the first of each stage."""
@@ -177,7 +219,7 @@ class Evaluation:
         print(f"loading {', '.join(stage.tables)}", flush=True)
         updates = Updates(stage, self.files[stage.schema.name], self.rounds + 1)
         updates.load(self.ev)
-        given = self.baselines, self.strategies
+        given = self.baselines, self.strategies, self.copies
         contenders = [Contender(self.ev, view, *given) for view in stage.views]
         for contender in contenders:
             contender.create()

@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest.mock import MagicMock
 
 import duckdb
+import pyarrow
 import pytest
 
 from bench.commands import COMMANDS
@@ -15,7 +16,14 @@ from bench.foreign_keys import inner_views, recursive, report
 from bench.foreign_keys.by_hand import captured_sql, merge_sql
 from bench.foreign_keys.command import ForeignKeysCommand
 from bench.foreign_keys.parts import components, connected_parts, part, whole
-from bench.foreign_keys.rounds import STRATEGIES, Contender, delta, in_order, unguarded
+from bench.foreign_keys.rounds import (
+    STRATEGIES,
+    Contender,
+    delta,
+    in_order,
+    telling_apart,
+    unguarded,
+)
 from bench.foreign_keys.updates import Updates, number_of
 from bench.foreign_keys.views import ARBITRARY, CHAIN, SNOWFLAKE, STAGES, STARS, JoinView
 from bench.samples import Sample, Samples
@@ -27,7 +35,10 @@ from everview.catalog.tables import Table
 from everview.maintenance.choices import Choices, Optimisation
 from everview.maintenance.foreign_keys import Strategy
 from everview.program.options import choices_of
+from everview.spark import capture
 from everview.spark.compute import Computation
+from everview.sql.change_parts import INSERTED, PART, UPDATED
+from everview.sql.emit import WEIGHT
 from tests.law.schemas import make_table
 from tests.unit.given import plan
 
@@ -392,18 +403,40 @@ def test_the_plot_shows_what_computing_the_change_takes_of_a_refresh() -> None:
 
 
 def test_the_guard_is_what_a_refresh_takes_with_it_and_without() -> None:
+    """The second pair of the snowflake ran while the machine was slow, which tells nothing."""
     took = {"snwf": (2.0, 2.1, 2.2), "chain": (1.0, 1.0, 1.0)}
     methods = ("unguarded", "trusting", "split")
-    samples = (
-        sample(view, method, seconds, None)
+    samples = [
+        Sample(view, 0.0005, method, Cost(seconds * slower, 1), phases)
         for view, all_seconds in took.items()
+        for slower in (1, 3)
         for method, seconds in zip(methods, all_seconds, strict=True)
-    )
-    text = report.of_guard(Samples(tuple(samples)), 1, 4)
-    assert "| view | without | trusting | split | guard of trusting | of split |" in text
-    assert "| snwf | 2.00 s | 2.10 s | 2.20 s | +5 % | +10 % |" in text
-    assert "| chain | 1.00 s | 1.00 s | 1.00 s | +0 % | +0 % |" in text
-    assert "| geometric mean |  |  |  | +2.5 % | +4.9 % |" in text
+        for phases in [{"told apart": Cost(0.001 * slower, 0), "guard": Cost(0.01 * slower, 0)}]
+    ]
+    text = report.of_guard(Samples(tuple(samples)), 1, 1)
+    assert "medians of 2 refreshes in 1 rounds" in text
+    assert "| view | without | trusting | split | trusting takes more | split takes more |" in text
+    five, ten = "+5.0 % (+5.0 … +5.0)", "+10.0 % (+10.0 … +10.0)"
+    assert f"| snwf | 4.00 s | 4.20 s | 4.40 s | {five} | {ten} | 2.0 ms | 20.0 ms |" in text
+    assert "| geometric mean |  |  |  | +2.5 % | +4.9 % |  |  |" in text
+
+
+def test_each_strategy_has_views_of_its_own() -> None:
+    contender = Contender(MagicMock(), STARS[0], False, {"split": "", "off": ""}, copies=2)
+    assert contender._refreshed == {
+        ("split", 0): "ss_1dim_split",
+        ("off", 0): "ss_1dim_off",
+        ("split", 1): "ss_1dim_split_1",
+        ("off", 1): "ss_1dim_off_1",
+    }
+
+
+def test_it_is_timed_how_long_changes_are_told_apart() -> None:
+    rows = pyarrow.table({"k": [1, 1, 2], WEIGHT: [-1, 1, 1]})
+    with telling_apart() as took:
+        told = capture.with_parts(rows, ["k"])
+    assert told.column(PART).to_pylist() == [UPDATED, UPDATED, INSERTED]
+    assert len(took) == 1 and took[0] > 0
 
 
 def test_without_its_guard_a_refresh_relies_on_what_it_trusts() -> None:
