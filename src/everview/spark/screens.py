@@ -12,19 +12,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 
 import pyarrow
-import pyarrow.compute
 from pyspark.sql import SparkSession
 
-from everview.algebra.relations import Scan, State
+from everview.algebra.relations import Scan
 from everview.catalog.names import quote
-from everview.maintenance.screening import Key, Screen, Weights
+from everview.maintenance.screening import Key, Screen
+from everview.spark.changed_keys import ChangedKeys
 from everview.spark.changes import Captured
 from everview.spark.hold import SMALL, values_of
-from everview.sql.change_parts import PART, REMOVED
-from everview.sql.emit import WEIGHT, Source
+from everview.sql.emit import Source
 from everview.sql.listed_keys import may_be_listed
 from everview.warehouse.file_rows import rows_at
 from everview.warehouse.plain_files import TableFiles
@@ -49,33 +47,29 @@ class Screening:
 
     def all_clear(self, screens: Sequence[Screen]) -> bool:
         """Whether no constraint is violated, as far as that can be told quickly."""
-        weights = _weights(self.changed)
-        keys = {s: frozenset(k for scan in s.seeking for k in weights(scan)) for s in screens}
-        sought = {screen: of for screen, of in keys.items() if of}
-        found = self._in_files(sought)
+        keys = ChangedKeys(self.changed)
+        all_keys = {s: frozenset(k for c in s.seeking for k in keys.weights(c)) for s in screens}
+        sought = {screen: of for screen, of in all_keys.items() if of}
+        found = self._in_files(sought, keys)
         left = self._by_spark({s: of for s, of in sought.items() if s not in found})
         if left is None:
             return False
         found |= left
-        return not any(s.finds(_counted(found[s], s, of), weights) for s, of in sought.items())
+        return not any(s.finds(_counted(found[s], s, of), keys.weights) for s, of in sought.items())
 
-    def _in_files(self, sought: Iterable[Screen]) -> _Found:
+    def _in_files(self, sought: Iterable[Screen], of: ChangedKeys) -> _Found:
         """What Arrow finds; of screens that it cannot tell there is none."""
 
         def look(screen: Screen) -> pyarrow.Table | None:
             names = screen.rows.names
-            keys = {n: v for i, n in enumerate(names) if (v := self._values(screen, i)) is not None}
+            columns = {n: of.columns(screen.seeking, at) for at, n in enumerate(names)}
+            # None where Arrow may compare values otherwise than Spark
+            keys = {n: v.drop_null() for n, c in columns.items() if (v := values_of(c)) is not None}
             return rows_at(self.files[screen.rows.table], names, keys, SMALL) if keys else None
 
         # one after the other: what is large is read in several threads, and the rest in none
         found = {screen: look(screen) for screen in sought if screen.rows.table in self.files}
         return {screen: rows for screen, rows in found.items() if rows is not None}
-
-    def _values(self, screen: Screen, at: int) -> pyarrow.Array | None:
-        """The values that a column of the keys has; None if Arrow may compare them otherwise."""
-        columns = [_part(self.changed, scan).column(scan.names[at]) for scan in screen.seeking]
-        values = values_of(columns)
-        return values.drop_null() if values is not None else None
 
     def _by_spark(self, sought: Mapping[Screen, frozenset[Key]]) -> _Found | None:
         """What Spark finds, asked once for each table; None if the keys cannot be written down."""
@@ -119,31 +113,3 @@ def _counted(found: pyarrow.Table, screen: Screen, sought: frozenset[Key]) -> Co
     """How often each of the keys is there."""
     keys = zip(*(found.column(name).to_pylist() for name in screen.rows.names), strict=True)
     return Counter(key for key in keys if key in sought)
-
-
-def _weights(changed: Changed) -> Weights:
-    """The keys of held changes."""
-
-    @cache
-    def weights(scan: Scan) -> Mapping[Key, int]:
-        part = _part(changed, scan)
-        columns = [part.column(name).to_pylist() for name in (*scan.names, WEIGHT)]
-        found: Counter[Key] = Counter()
-        for *key, weight in zip(*columns, strict=True):
-            if None not in key:
-                found[tuple(key)] += weight
-        return found
-
-    return weights
-
-
-def _part(changed: Changed, scan: Scan) -> pyarrow.Table:
-    """The rows of a held change that a scan reads."""
-    table = changed[scan.table].held.table
-    if table is None:
-        raise ValueError(f"the change of {scan.table} was not collected")
-    if scan.state is State.INSERTED:
-        return table.filter(pyarrow.compute.field(WEIGHT) > 0)
-    if scan.state is State.REMOVED:
-        return table.filter(pyarrow.compute.field(PART) == REMOVED)
-    return table

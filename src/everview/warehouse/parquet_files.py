@@ -100,10 +100,10 @@ class Piece:
         self, schema: pyarrow.Schema, at_once: int = AT_ONCE
     ) -> Iterator[pyarrow.RecordBatch]:
         """Its rows, some at a time; a column that the file does not have is NULL."""
-        about = footer(self.path)
+        about, known = footer(self.path), _columns_of(self.path)
         first = sum(about.row_group(n).num_rows for n in range(self.group))
-        with pyarrow.parquet.ParquetFile(self.path, memory_map=True) as file:
-            there = [name for name in schema.names if name in file.schema_arrow.names]
+        there = [name for name in schema.names if name in known]
+        with pyarrow.parquet.ParquetFile(self.path, metadata=about, memory_map=True) as file:
             for batch in file.iter_batches(at_once, [self.group], there, use_threads=False):
                 read = {n: batch.column(n).cast(schema.field(n).type) for n in there}
                 if ROW in schema.names:
