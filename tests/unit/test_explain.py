@@ -172,6 +172,13 @@ def test_the_text_is_the_same_each_time() -> None:
     assert str(explained(VIEWS["join_of_three"])) == str(explained(VIEWS["join_of_three"]))
 
 
+def test_that_few_rows_are_sought_is_said_unless_it_is_switched_off() -> None:
+    query, note = "SELECT t.k, y FROM t JOIN u ON t.k = u.k", "are sought there by the keys"
+    assert note in str(explained(query))
+    assert note not in str(explained(query, "TBLPROPERTIES ('everview.off' = 'arrow')"))
+    assert note not in str(explained("SELECT k FROM t WHERE a > 5")), "no table is read"
+
+
 def test_the_policy_stands_in_the_first_line() -> None:
     first = str(explained("SELECT k FROM t", "REFRESH POLICY INCREMENTAL STRICT")).split("\n")[0]
     assert first.endswith("policy INCREMENTAL STRICT")

@@ -74,8 +74,11 @@ def lines(found: Iterable[Bag]) -> list[str]:
     return [f"{left:<{width}}    {right}" for left, right in pairs]
 
 
-def notes(found: Iterable[Bag]) -> Iterable[str]:
-    """What the signs and words in the lines of some bags mean."""
+def notes(found: Iterable[Bag], *, seeks: bool) -> Iterable[str]:
+    """What the signs and words in the lines of some bags mean.
+
+    `seeks` tells whether few rows are sought in files.
+    """
     parts = [part for bag in found for part in bag.parts]
     if any("⁻" in part.formula for part in parts):
         yield "R⁻ is R ⊎ −ΔR: no old version of a table is read"
@@ -87,6 +90,11 @@ def notes(found: Iterable[Bag]) -> Iterable[str]:
             "between keys: from the least to the greatest, so files are skipped;"
             " whole if one is NULL or the change is large"
         )
+        if seeks:
+            yield (
+                "few rows of tables on a local disk are sought there by the keys themselves,"
+                " then by the keys of what was found"
+            )
 
 
 def facts(found: Iterable[Bag]) -> list[dict[str, object]]:

@@ -258,7 +258,8 @@ def _changes(program: Program, definition: Definition) -> Iterable[str]:
     for label, found in shown.items():
         for number, line in enumerate(bags.lines(found)):
             yield _aligned(label if number == 0 else "", line)
-    yield from (_aligned("", note) for note in bags.notes(together))
+    notes = bags.notes(together, seeks=program.pin.by_arrow)
+    yield from (_aligned("", note) for note in notes)
 
 
 def _bags(changed: Collection[str], program: Program, definition: Definition) -> tuple[Bag, ...]:
