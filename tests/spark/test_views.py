@@ -7,7 +7,7 @@ import pytest
 from everview import Action
 from everview.maintenance.identity import IdentityKind
 from everview.program.records import Record
-from everview.spark import incremental
+from everview.spark import writing
 from everview.spark.commit import Writer
 from everview.warehouse.delta_log import Commit
 from tests.spark.lake import VECTORS, Lake, with_small_views_up_to
@@ -128,7 +128,7 @@ def test_a_view_that_is_no_longer_small_is_merged_into(
     assert lake.found("v").log.head().operation == "MERGE"
     assert lake.found("v").state.properties[vectors] == "true"
     # what is looked for is listed where that is little among what is stored
-    monkeypatch.setattr(incremental, "ROWS_A_VALUE", 1)
+    monkeypatch.setattr(writing, "ROWS_A_VALUE", 1)
     lake.create("copies", "SELECT x FROM t UNION ALL SELECT x FROM t")
     written: list[str] = []
     write = Writer.write
