@@ -10,6 +10,7 @@ from bench.foreign_keys.rounds import (
     COUNTING,
     FULL,
     INNER,
+    LOOKED,
     OFF,
     RECURSIVE,
     SPLIT,
@@ -83,7 +84,7 @@ def of_guard(samples: Samples, scale: float, rounds: int) -> str:
         for method, ratios in shares.items():
             more[method].append(statistics.median(ratios))
         phases = samples.phases(view, SPLIT)
-        own = [f"{phases[name].seconds * 1000:.1f} ms" for name in (TOLD_APART, "guard")]
+        own = [f"{phases[name].seconds * 1000:.1f} ms" for name in (TOLD_APART, LOOKED)]
         cells = [*(f"{s:.2f} s" for s in seconds), *map(_spread, shares.values()), *own]
         rows.append([view, *cells])
     means = [f"{(statistics.geometric_mean(of) - 1) * 100:+.1f} %" for of in more.values()]

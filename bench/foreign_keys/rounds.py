@@ -10,8 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from unittest.mock import patch
 
-import pyarrow
-
 from bench.by_hand import Phases, Versions, keep_table
 from bench.foreign_keys.by_hand import ByHand
 from bench.foreign_keys.inner_views import InnerViews, inner_views
@@ -25,12 +23,15 @@ from bench.watch import Cost, Watch
 from everview import Action, Everview
 from everview.spark import capture
 from everview.spark.compute import Computation
+from everview.spark.screens import Screening
 
 FULL, INNER, RECURSIVE = "full", "inner", "recursive"
 COUNTING, OFF, SPLIT, TRUSTING = "counting", "off", "split", "trusting"
 UNGUARDED = "unguarded"
 TOLD_APART = "told apart"
 """The part of a refresh in which changed rows are told apart by key: the paper's guard."""
+LOOKED = "looked into tables"
+"""The part in which tables are looked into for what the change may violate."""
 STRATEGIES = {
     COUNTING: "'everview.foreign_keys' = 'off', 'everview.off' = 'arrow,shared_joins'",
     OFF: "'everview.foreign_keys' = 'off'",
@@ -109,9 +110,14 @@ class Contender:
     def _measured(self, method: str, copy: int, seen: Versions, now: Versions) -> Sample:
         watch, phases = Watch(self.ev), Phases(Watch(self.ev))
         if method in self.strategies:
-            with unguarded() if method == UNGUARDED else nullcontext(), telling_apart() as told:
+            with (
+                unguarded() if method == UNGUARDED else nullcontext(),
+                clocked(capture, "with_parts") as told,
+                clocked(Screening, "all_clear") as looked,
+            ):
                 cost, _ = watch.cost(lambda: self._refresh(self._refreshed[method, copy]))
-            found = watch.phases | {TOLD_APART: Cost(sum(told), 0)}
+            own = {TOLD_APART: Cost(sum(told), 0), LOOKED: Cost(sum(looked), 0)}
+            found = watch.phases | own
             return Sample(self.view.name, SHARE, method, cost, found, Action.INCREMENTAL)
         cost, _ = watch.cost(self._by_hand(method, phases, seen, now))
         return Sample(self.view.name, SHARE, method, cost, phases.found)
@@ -165,18 +171,18 @@ def unguarded() -> AbstractContextManager[object]:
 
 
 @contextmanager
-def telling_apart() -> Iterator[list[float]]:
-    """The seconds that it takes to tell the rows of each change apart, for a block."""
+def clocked(owner: object, name: str) -> Iterator[list[float]]:
+    """The seconds that each call of a function takes, for a block."""
     took: list[float] = []
-    with_parts = capture.with_parts
+    function = getattr(owner, name)
 
-    def clocked(change: pyarrow.Table, key: Sequence[str]) -> pyarrow.Table:
+    def call(*given: object) -> object:
         started = time.perf_counter()
-        told = with_parts(change, key)
+        result = function(*given)
         took.append(time.perf_counter() - started)
-        return told
+        return result
 
-    with patch.object(capture, "with_parts", clocked):
+    with patch.object(owner, name, call):
         yield took
 
 

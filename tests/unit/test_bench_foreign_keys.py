@@ -17,11 +17,13 @@ from bench.foreign_keys.by_hand import captured_sql, merge_sql
 from bench.foreign_keys.command import ForeignKeysCommand
 from bench.foreign_keys.parts import components, connected_parts, part, whole
 from bench.foreign_keys.rounds import (
+    LOOKED,
     STRATEGIES,
+    TOLD_APART,
     Contender,
+    clocked,
     delta,
     in_order,
-    telling_apart,
     unguarded,
 )
 from bench.foreign_keys.updates import Updates, number_of
@@ -411,7 +413,7 @@ def test_the_guard_is_what_a_refresh_takes_with_it_and_without() -> None:
         for view, all_seconds in took.items()
         for slower in (1, 3)
         for method, seconds in zip(methods, all_seconds, strict=True)
-        for phases in [{"told apart": Cost(0.001 * slower, 0), "guard": Cost(0.01 * slower, 0)}]
+        for phases in [{TOLD_APART: Cost(0.001 * slower, 0), LOOKED: Cost(0.01 * slower, 0)}]
     ]
     text = report.of_guard(Samples(tuple(samples)), 1, 1)
     assert "medians of 2 refreshes in 1 rounds" in text
@@ -433,7 +435,7 @@ def test_each_strategy_has_views_of_its_own() -> None:
 
 def test_it_is_timed_how_long_changes_are_told_apart() -> None:
     rows = pyarrow.table({"k": [1, 1, 2], WEIGHT: [-1, 1, 1]})
-    with telling_apart() as took:
+    with clocked(capture, "with_parts") as took:
         told = capture.with_parts(rows, ["k"])
     assert told.column(PART).to_pylist() == [UPDATED, UPDATED, INSERTED]
     assert len(took) == 1 and took[0] > 0
