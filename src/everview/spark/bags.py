@@ -66,6 +66,8 @@ class Given:
     own: OwnRows
     small: int
     """The number of rows up to which a bag is collected."""
+    asking: Callable[[], None] = lambda: None
+    """What is done when Spark is about to be asked for a bag."""
 
     @property
     def source(self) -> Source:
@@ -173,6 +175,7 @@ class _Bags:
         identity = self.given.program.apply.identity
         query, session = self._query(let), self.given.writer.session
         frame = session.sql(apply.classified(query.sql, identity))
+        self.given.asking()
         with or_recomputed(), set_for(session, query.settings):
             rows = self.held.enter_context(hold(frame, "__ev_delta", self.given.small))
         _check(rows, identity)
@@ -181,6 +184,7 @@ class _Bags:
     def _hold(self, let: Let) -> Held:
         query, session = self._query(let), self.given.writer.session
         frame, only = session.sql(query.sql), let.only_small
+        self.given.asking()
         with or_recomputed(), set_for(session, query.settings):
             bag = hold(frame, bag_view(let.name), self.given.small, only_small=only)
             return self.held.enter_context(bag)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from threading import Event
 
 from everview.maintenance.constraint_checks import Check
 from everview.maintenance.plan import Plan
@@ -30,16 +31,25 @@ class Computation:
         """What may be relied on, and the view's change, for a block.
 
         The constraints are checked while the change is computed, for they hold as a rule. If one
-        does not, the change is computed again without relying on it.
+        does not, the change is computed again without relying on it. Until Spark is first asked
+        for something the computation itself keeps the processor busy, and checks would delay it.
         """
         trusted = trust.trusting(self.given.program.compute.plan, before, self.given.pins)
+        given = replace(self.given, asking=(asked := Event()).set)
+
+        def checked() -> Guarded:
+            asked.wait()
+            return self._checked(trusted)
+
         with ThreadPoolExecutor(1) as beside, ExitStack() as held:
-            checking = beside.submit(self._checked, trusted)
+            checking = beside.submit(checked)
             delta, failed = Delta(), None
             try:
-                delta = held.enter_context(self._delta(trusted.plan))
+                delta = held.enter_context(replace(self, given=given)._delta(trusted.plan))
             except Exception as error:  # maybe because of what does not hold
                 failed = error
+            finally:
+                asked.set()
             guarded = checking.result()
             if guarded.plan is not trusted.plan:
                 held.close()
