@@ -251,3 +251,18 @@ def test_a_view_is_made_without_a_key_that_does_not_hold_then(star: Lake) -> Non
 def _distrusted(lake: Lake) -> list[str]:
     found = lake.newest("v").distrusted
     return [d.constraint.removeprefix(f"spark_catalog.{lake.schema}") for d in found]
+
+
+@pytest.mark.nightly
+def test_keys_that_are_structs_are_checked_by_spark(lake: Lake) -> None:
+    lake.table("dim", "k STRUCT<a: INT> NOT NULL PRIMARY KEY RELY, x INT")
+    lake.table("fact", "id INT NOT NULL PRIMARY KEY RELY, f STRUCT<a: INT>")
+    lake.sql("ALTER TABLE fact ADD CONSTRAINT fk FOREIGN KEY (f) REFERENCES dim (k) RELY")
+    lake.sql("INSERT INTO dim VALUES (struct(1), 1), (struct(2), 2)")
+    lake.create("v", "SELECT id, x FROM fact JOIN dim ON f = k")
+    lake.sql("INSERT INTO fact VALUES (1, struct(1)), (2, NULL)")
+    assert not lake.check("v").violations
+    lake.sql("DELETE FROM dim WHERE x = 1")
+    assert [v.constraint for v in lake.check("v").violations] == [
+        f"spark_catalog.{lake.schema}.fact.fk"
+    ]

@@ -185,6 +185,13 @@ def test_keys_that_cannot_be_written_down_are_left_to_the_checks(
     assert tables.asked == []
 
 
+def test_keys_that_are_structs_are_left_to_the_checks() -> None:
+    tables = Tables("({'a': 1}, 0), ({'a': 2}, 0)", "({'a': 1}, 0)")
+    fact: Rows = [({"a": 1}, 0, 1), (None, 0, 1)]
+    assert not is_clear(tables, [KeysOf(DIM, None, (ASKING,))], fact=fact)
+    assert tables.asked == []
+
+
 def test_many_keys_are_looked_up_in_the_held_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screens, "MOST_LISTED", 1)
     tables = Tables("(1, 9), (2, 8), (3, 7)", "(1, 9)")

@@ -27,6 +27,11 @@ class ChangedKeys:
     _rows: dict[tuple[str, State], pyarrow.Table] = field(default_factory=dict)
     _weights: dict[Scan, Mapping[Key, int]] = field(default_factory=dict)
 
+    def are_counted(self, scan: Scan) -> bool:
+        """Whether keys can be told apart here: structs cannot."""
+        rows = self._part(scan)
+        return not any(pyarrow.types.is_nested(rows.column(name).type) for name in scan.names)
+
     def weights(self, scan: Scan) -> Mapping[Key, int]:
         """The sum of the weights of each key without NULLs."""
         if scan not in self._weights:

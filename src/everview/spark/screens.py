@@ -48,6 +48,8 @@ class Screening:
     def all_clear(self, screens: Sequence[Screen]) -> bool:
         """Whether no constraint is violated, as far as that can be told quickly."""
         keys = ChangedKeys(self.changed)
+        if not all(keys.are_counted(scan) for screen in screens for scan in screen.seeking):
+            return False
         all_keys = {s: frozenset(k for c in s.seeking for k in keys.weights(c)) for s in screens}
         sought = {screen: of for screen, of in all_keys.items() if of}
         found = self._in_files(sought, keys)
