@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from threading import Event
 from typing import Any
 
 import pyarrow
 import pytest
 
 from everview import Action, KeyState, Reason
-from everview.spark import guard, screens
+from everview.maintenance.screening import Screen
+from everview.spark import bags, guard, screens
+from everview.spark.hold import Held
+from everview.spark.screens import Screening
 from everview.warehouse.file_rows import rows_at
 from everview.warehouse.plain_files import TableFiles
 from tests.spark.lake import Lake
@@ -246,6 +252,27 @@ def test_a_view_is_made_without_a_key_that_does_not_hold_then(star: Lake) -> Non
     assert star.ev.view("w").definition.left_out, "STRICT goes on without it"
     star.ev.view("w").refresh(full=True)
     assert star.ev.view("w").definition.left_out == ()
+
+
+def test_constraints_are_checked_while_spark_computes(
+    star: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = Event()
+    hold, all_clear = bags.hold, Screening.all_clear
+
+    def look(screening: Screening, asked: Sequence[Screen]) -> bool:
+        looks.set()
+        return all_clear(screening, asked)
+
+    def wait(*given: Any, **named: Any) -> AbstractContextManager[Held]:
+        assert looks.wait(60), "nothing is checked until the query is over"
+        return hold(*given, **named)
+
+    star.create("v", STAR)
+    monkeypatch.setattr(Screening, "all_clear", look)
+    monkeypatch.setattr(bags, "hold", wait)
+    star.sql("INSERT INTO sale VALUES (13, 1, 1, 5)")
+    star.check("v")
 
 
 def _distrusted(lake: Lake) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -43,6 +44,8 @@ class Followed(Computation):
         self.done.append("begun" if trusted is TRUSTED.plan else "begun without")
         if self.fails:
             raise AnalysisException("no such table")
+        time.sleep(0.05)  # checks that do not wait are over by now
+        self.done.append("asks")
         self.given.asking()
         yield Delta()
 
@@ -56,14 +59,14 @@ def test_constraints_are_checked_when_spark_is_asked_for_something() -> None:
     computation = Followed(given())
     with computation.guarded_delta(MagicMock()) as (guarded, _):
         assert guarded is TRUSTED
-    assert computation.done == ["begun", "checked"]
+    assert computation.done == ["begun", "asks", "checked"]
 
 
 def test_where_one_does_not_hold_the_change_is_computed_again() -> None:
     computation = Followed(given(), finds=LESS)
     with computation.guarded_delta(MagicMock()) as (guarded, _):
         assert guarded is LESS
-    assert computation.done == ["begun", "checked", "begun without"]
+    assert computation.done == ["begun", "asks", "checked", "begun without", "asks"]
 
 
 def test_an_error_before_spark_is_asked_does_not_keep_the_checks_waiting() -> None:
